@@ -1,0 +1,1 @@
+"""Benchmark tools by name: one module each."""

@@ -1,0 +1,1 @@
+"""Frozen models and pure decisions, a file per concept."""

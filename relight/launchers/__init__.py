@@ -1,0 +1,21 @@
+"""Launchers by name: one module each, found when a host asks for it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import cast
+
+from relight.core.launcher import Launcher
+
+
+def names() -> tuple[str, ...]:
+    """Return the launchers that exist here."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def load(name: str) -> Launcher:
+    """Return a launcher; raises KeyError when there is none of that name."""
+    if name not in names():
+        raise KeyError(name)
+    return cast("Launcher", importlib.import_module(f"{__name__}.{name}").LAUNCHER)

@@ -1,0 +1,1 @@
+"""The project on disk: YAML with positions, inventory, presets, playbooks, templates."""

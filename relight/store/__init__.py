@@ -1,0 +1,1 @@
+"""What a host keeps, read and written through one connection."""

@@ -1,4 +1,4 @@
-"""What an engine's log tells while it starts and serves: typed events, the same for every engine."""
+"""What an engine's log tells as it starts and serves: typed events, the same for every engine."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""Decode rounds, recovered: with speculation a chunk is not a token, and a read is not a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean, median
+
+from relight.core.flags import Flags
+
+DROPPED = 2
+"""Rounds left out at the start of each request: the first ones carry the prefill's tail."""
+STALL = 5.0
+"""A gap this many times the median is a stall of the server or the way, not a round."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One piece of a streamed answer: seconds since the piece before, tokens that it brought."""
+
+    gap: float
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What was recovered: rounds, ms a round, tokens a round, gaps set aside as stalls."""
+
+    rounds: int
+    step_ms: float
+    tokens_per_step: float
+    stalls: int = 0
+
+
+def limit(flags: Flags) -> int | None:
+    """Return the most tokens that one round can bring with these flags; None when unknown.
+
+    Chain speculation brings at most the draft tokens, bonus token included (SGLang forces
+    num-draft-tokens to num-steps + 1 at top-k 1).
+    """
+    if not flags.get("speculative-algorithm"):
+        return 1
+    steps = flags.get("speculative-num-steps")
+    drafts = flags.get("speculative-num-draft-tokens")
+    if isinstance(steps, int) and not isinstance(steps, bool):
+        return steps + 1
+    if isinstance(drafts, int) and not isinstance(drafts, bool):
+        return drafts
+    return None
+
+
+def recover(chunks: Sequence[Chunk], most: int | None, dropped: int = DROPPED) -> Rounds | None:
+    """Return the decode rounds of one request from the pieces after its first; None when too few.
+
+    One piece is one round (SGLang's stream_interval 1), also when several arrive in one read:
+    time is taken over all pieces, so late and early arrivals cancel. A piece with more tokens
+    than a round can bring (`most`) is several rounds that the server merged. Gaps above five
+    medians count as stalls: their time is left out of the step time.
+    """
+    kept = [chunk for chunk in chunks if chunk.tokens > 0][dropped:]
+    if len(kept) < 2:
+        return None
+    unit = median(chunk.gap / rounds_in(chunk, most) for chunk in kept)
+    rounds = 0
+    timed = 0
+    seconds = 0.0
+    stalls = 0
+    for chunk in kept:
+        count = rounds_in(chunk, most)
+        rounds += count
+        if unit > 0 and chunk.gap > STALL * unit * count:
+            stalls += 1
+            continue
+        timed += count
+        seconds += chunk.gap
+    if timed == 0 or seconds <= 0:
+        return None
+    tokens = sum(chunk.tokens for chunk in kept)
+    return Rounds(rounds, 1000 * seconds / timed, tokens / rounds, stalls)
+
+
+def rounds_in(chunk: Chunk, most: int | None) -> int:
+    """Return how many rounds one piece holds at least: one, or as many as its tokens need."""
+    return 1 if most is None else max(1, -(-chunk.tokens // most))
+
+
+def chunks_of_itls(itls: Sequence[float]) -> tuple[Chunk, ...]:
+    """Return the pieces behind bench_serving's `itls` of its `sglang` backend.
+
+    It writes the gap divided by the piece's n tokens, n times (0.5.10 to 0.5.23, bench_serving.py
+    and benchmark/serving.py); equal neighbours therefore are one piece.
+    """
+    runs = ((gap, len(list(same))) for gap, same in groupby(itls))
+    return tuple(Chunk(gap * count, count) for gap, count in runs)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Several requests' rounds together: mean ms a round, tokens over rounds."""
+
+    step_ms: float
+    tokens_per_step: float
+
+
+def pooled(parts: Sequence[Rounds]) -> Pooled | None:
+    """Return what all rounds of several requests came to, each request weighing the same."""
+    if not parts:
+        return None
+    rounds = sum(part.rounds for part in parts)
+    tokens = sum(part.tokens_per_step * part.rounds for part in parts)
+    return Pooled(fmean(part.step_ms for part in parts), tokens / rounds)

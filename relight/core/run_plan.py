@@ -1,0 +1,43 @@
+"""Which prompts a run takes, how long its answers are, and which of its lines are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+LONG_CONTEXT = 32768
+"""Long prompts need at most this context, whatever the tokenizer: one token a character."""
+SHORTEST, LONGEST = 64, 256
+BUDGET_S = 25.0
+_Item = TypeVar("_Item")
+
+
+def takes_long(context_length: int | None) -> bool:
+    """Say whether a server with this context answers the long prompts; unknown counts as no."""
+    return context_length is not None and context_length >= LONG_CONTEXT
+
+
+def cycle(items: Sequence[_Item], number: int) -> tuple[tuple[_Item, int], ...]:
+    """Return `number` items in order, starting anew at the end, each with its repeat from 0 on."""
+    return tuple((items[at % len(items)], at // len(items)) for at in range(number))
+
+
+def answer_tokens(known_tok_s: float | None, requests: int, most: int) -> int:
+    """Return how many tokens each answer gets, so that `requests` of them take about 25 s.
+
+    Between 64 and 256 and never above `most`; 160 where no speed is known.
+    """
+    if known_tok_s is None:
+        return min(160, most)
+    fitting = int(BUDGET_S * known_tok_s / max(1, requests))
+    return min(most, max(SHORTEST, min(LONGEST, fitting)))
+
+
+def busy_concurrency(running_requests: int | None) -> int:
+    """Return the concurrency of the loaded pass: 8, or what the server takes at once if less."""
+    return max(1, min(8, running_requests if running_requests is not None else 8))
+
+
+def since(lines: Sequence[_Item], known: Sequence[_Item]) -> tuple[_Item, ...]:
+    """Return the lines that came after a run began: those beyond the ones known at its start."""
+    return tuple(lines[len(known) :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from relight.errors import Fault
 
@@ -19,6 +19,15 @@ class Mark:
 
     key: tuple[int, int]
     value: tuple[int, int]
+
+
+class Placer(Protocol):
+    """Whatever can say where a value stands, and so make a fault of it."""
+
+    def fault(
+        self, trail: Iterable[Key], what: str, right: str = "", *, key: bool = False
+    ) -> Fault:
+        """Return a fault at a value, or at its key."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +68,23 @@ class Document:
             if mark is not None:
                 return mark
         return Mark((1, 1), (1, 1))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value inside a document, which counts trails from itself."""
+
+    document: Document
+    top: Trail = ()
+
+    def fault(
+        self, trail: Iterable[Key], what: str, right: str = "", *, key: bool = False
+    ) -> Fault:
+        """Return a fault at a value inside, or at its key."""
+        return self.document.fault((*self.top, *trail), what, right, key=key)
+
+
+def written_in_a_command_line(option: str, data: Any) -> Document:
+    """Return data that stands in no file: its faults name the option only."""
+    nowhere = Mark((0, 0), (0, 0))
+    return Document(option, data, {(): nowhere})

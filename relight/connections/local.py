@@ -1,0 +1,35 @@
+"""The connection to this machine itself: the same contract through plain processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relight.connections.piped import PipedConnection
+from relight.connections.process import ProcessPipe
+from relight.connections.script import OPEN
+
+if TYPE_CHECKING:
+    import httpx
+
+    from relight.core.address import Address
+
+
+class LocalConnection(PipedConnection):
+    """This machine; commands start in the home directory, each in a session of its own."""
+
+    def open_pipe(self) -> ProcessPipe:
+        """Start a shell that reads one line."""
+        return ProcessPipe(self.address.name, OPEN)
+
+    def transport(self) -> httpx.BaseTransport:
+        """Return a plain HTTP transport."""
+        from httpcore import SyncBackend  # noqa: PLC0415 - start-up time
+
+        from relight.connections.http import HostTransport  # noqa: PLC0415 - start-up time
+
+        return HostTransport(SyncBackend(), self.counted)
+
+
+def open_connection(address: Address) -> LocalConnection:
+    """Return the connection to this machine; nothing is started yet."""
+    return LocalConnection(address)

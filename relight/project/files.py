@@ -1,0 +1,64 @@
+"""The files of one run: each read once, named as the operator would name it, faults collected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from relight.errors import Fault, InputFaults
+from relight.project.marks import Document
+from relight.project.yaml import read
+
+EXTENSIONS = ("", ".yml", ".yaml", ".json")
+"""Endings of variable files, in the order in which Ansible looks for them."""
+
+
+class Files:
+    """Reads documents and goes on after a broken one, so that one run finds all faults."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self._read: dict[Path, Document | None] = {}
+        self._here = Path.cwd()
+
+    def shown(self, path: Path) -> str:
+        """Return a path as faults name it: relative when it lies below the working directory."""
+        absolute = Path(os.path.normpath(self._here / path))
+        below = absolute.is_relative_to(self._here)
+        return str(absolute.relative_to(self._here)) if below else str(absolute)
+
+    def document(self, path: Path) -> Document | None:
+        """Return a file's content, or None after its faults were taken down."""
+        if path not in self._read:
+            self._read[path] = None
+            try:
+                self._read[path] = read(path, self.shown(path))
+            except InputFaults as error:
+                self.add(error.faults)
+        return self._read[path]
+
+    def mapping(self, path: Path, what: str) -> Document | None:
+        """Return a file that holds a mapping or nothing; anything else is a fault."""
+        document = self.document(path)
+        if document is None or document.data is None:
+            return None
+        if not isinstance(document.data, dict):
+            self.add([document.fault((), f"{what} is a mapping at its top", "write name: value")])
+            return None
+        return document
+
+    def entries(self, directory: Path) -> tuple[Path, ...]:
+        """Return what lies in a directory, sorted by name; nothing when there is none."""
+        try:
+            return tuple(sorted(directory.iterdir()))
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError as error:
+            why = f"cannot be read: {error.strerror}"
+            self.add([Fault(self.shown(directory), 0, 0, why)])
+            return ()
+
+    def add(self, faults: Iterable[Fault]) -> None:
+        """Take faults down."""
+        self.faults += faults

@@ -8,7 +8,7 @@ import time
 from relight.connections import Result, script
 from relight.connections.pipe import Pipe
 from relight.core.duration import spell
-from relight.errors import HostError
+from relight.errors import HostError, Unreachable
 
 MOST_OUTPUT = 4 << 20
 """Bytes that one step may print, both streams together."""
@@ -32,7 +32,10 @@ class Resident:
         """Whether the shell still waits for a step, and nobody printed anything since the last."""
         if self.spent or self.session is None:
             return not self.spent
-        noise = self._pipe.read(0)
+        try:
+            noise = self._pipe.read(0)
+        except Unreachable:
+            return False
         return not (noise.out or noise.err or self._pipe.ended)
 
     def step(self, text: str, data: bytes, timeout: float) -> Result:

@@ -66,11 +66,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def command(python: Path, port: int) -> list[str]:
-    """Return the command line of a server for the tiny model."""
+def command(python: str, weights: str, port: int) -> list[str]:
+    """Return the command line of a server for the tiny model in the folder `weights`."""
     flags = [word for name, value in FLAGS for word in (f"--{name}", value) if word is not None]
     where = ["--host", "127.0.0.1", "--port", str(port)]
-    return [str(python), "-m", "sglang.launch_server", "--model-path", str(model()), *flags, *where]
+    return [python, "-m", "sglang.launch_server", "--model-path", weights, *flags, *where]
 
 
 def ready(server: Server) -> bool:
@@ -90,7 +90,7 @@ def serving(version: str, log: Path) -> Iterator[Server]:
     port = free_port()
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            command(ensure(version), port),
+            command(str(ensure(version)), str(model()), port),
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,

@@ -1,5 +1,6 @@
 """Ring 5: the environments and the tiny model are a real SGLang that starts, answers and stops."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -111,3 +112,20 @@ def test_refuses_a_version_without_a_lock() -> None:
     assert answer.returncode == 2
     assert "0.5.10" in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_says_what_is_missing_and_leaves_nothing(tmp_path: Path) -> None:
+    """Where pip finds no package, the last line says what helps, and nothing half-made stays."""
+    nothing = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
+    answer = subprocess.run(
+        [sys.executable, HERE / "environment.py", "ensure", "0.5.10"],
+        env={**os.environ, **nothing, "RELIGHT_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 1
+    assert "PIP_FIND_LINKS" in answer.stderr.splitlines()[-1]
+    assert "Traceback" not in answer.stderr
+    assert not answer.stdout
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".lock"]

@@ -1,5 +1,6 @@
-"""The pytest fixture of ring 4: two real hosts for a session of tests, healed after each."""
+"""The pytest fixtures of ring 4: two real hosts for a session of tests, healed after each."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 
@@ -11,19 +12,28 @@ from tests.testbed.process import Process
 HOSTS = 2
 
 
-@pytest.fixture(scope="session")
-def hosts() -> Iterator[Testbed]:
-    """A testbed of this test process alone, with node1 and node2 up; gone afterwards.
+@contextlib.contextmanager
+def lent(purpose: str) -> Iterator[Testbed]:
+    """A testbed without hosts of this test process alone, gone afterwards; skips without root.
 
     When the process is killed, the next testbed that is opened brings this one down.
     """
+    if os.geteuid() != 0:
+        pytest.skip("the testbed needs root")
     pid = os.getpid()
-    bed = Testbed.open(f"pytest-{pid}", owner=Process.of(pid))
+    bed = Testbed.open(f"{purpose}-{pid}", owner=Process.of(pid))
     try:
-        bed.up(HOSTS)
         yield bed
     finally:
         bed.down()
+
+
+@pytest.fixture(scope="session")
+def hosts() -> Iterator[Testbed]:
+    """A testbed with node1 and node2 up, for the whole session."""
+    with lent("pytest") as bed:
+        bed.up(HOSTS)
+        yield bed
 
 
 @pytest.fixture

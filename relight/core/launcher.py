@@ -8,9 +8,17 @@ from relight.core.model import Frozen
 class Launcher(Frozen):
     """One way to run `launch.sh` on a host.
 
-    `functions` is POSIX sh that defines, over the service's folder, the five functions which
-    `templates/host.sh` calls: `launcher_start LAUNCH_SH LAUNCH_DIR`, `launcher_alive`,
-    `launcher_pids`, `launcher_stop DRAIN_SECONDS`, `launcher_keep` (a promoted release) .
+    `functions` is POSIX sh for the host script (templates/host/), run in the service's folder.
+    LAUNCH is the number of a launch; its folder `launches/LAUNCH` exists.
+    - `launcher_start LAUNCH`: run `sh "$0" supervise LAUNCH` detached, in a session of its own
+    - `launcher_detach COMMAND...`: run `sh "$0" COMMAND...` so that it outlives the connection
+    - `launcher_pids LAUNCH`: processes of the launch that the launcher itself can prove, one a line
+    - `launcher_no_restart LAUNCH`: before a stop: do not bring it back
+    - `launcher_stopped LAUNCH`: after a stop: take away what the launcher left
+    - `launcher_keep LAUNCH`: the launch was promoted: it may restart after a failure and a reboot
+    - `launcher_forget`: the operator stopped the service: not even after a reboot
+    - `launcher_restarts`: how often it brought the known-good back since the last start
+    - `launcher_boot`, `launcher_ended ...`: commands that the launcher itself calls back
     """
 
     name: str

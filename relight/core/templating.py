@@ -12,6 +12,7 @@ from jinja2.parser import Parser
 
 from relight.core.jinja_native import native_concat, native_environment
 from relight.core.lazy import OMIT, LazyDict, LazyList, plain
+from relight.core.literal import Literal
 from relight.core.missing import Missing, UndefinedName
 from relight.errors import RelightError
 
@@ -72,7 +73,11 @@ def _compiled_expression(source: str) -> Template:
 
 def is_template(value: Any) -> bool:
     """Return whether a value is a string that Jinja has something to do in."""
-    return isinstance(value, str) and _MARK.search(value) is not None
+    return (
+        isinstance(value, str)
+        and not isinstance(value, Literal)
+        and _MARK.search(value) is not None
+    )
 
 
 def check_syntax(source: str, *, expression: bool = False) -> None:

@@ -1,0 +1,77 @@
+"""Releases: one immutable way to run one server, with the lockfile that says what it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, Literal
+
+from relight.core.attempt import Recipe
+from relight.core.flags import Flags
+from relight.core.model import Frozen
+
+RELEASE_ID = re.compile(r"\d{4,}-[a-z0-9][a-z0-9._-]*-[0-9a-f]{10}")
+
+
+class Given(Frozen):
+    """Something that the preset asks for and this release goes without, and why."""
+
+    what: str
+    reason: str
+    evidence: str = ""
+
+
+class Release(Frozen):
+    """The lockfile `release.json`: everything that decided the bytes of launch.sh.
+
+    `asked` is the hash of what was asked for before anything was given up, so that a degraded
+    release that is asked for again is recognized. `data_dir` style paths are as on the host.
+    """
+
+    schema_: Literal[1] = 1
+    id: str
+    asked: str
+    service: str
+    preset: str
+    engine: str
+    engine_version: str
+    model: str
+    served_name: str
+    port: int
+    gpus: tuple[int, ...] = ()
+    launcher: str
+    recipe: Recipe
+    flags: Flags
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+    secrets: tuple[str, ...] = ()
+    gave_up: tuple[Given, ...] = ()
+    within: float
+    driver: str = ""
+    weights: str = ""
+    by: str = ""
+    at: str = ""
+    commit: str = ""
+    relight: str = ""
+
+    @property
+    def degraded(self) -> bool:
+        """Return whether the release goes without something that was asked for."""
+        return bool(self.gave_up)
+
+    def stored(self) -> bytes:
+        """Return the bytes of release.json."""
+        return self.model_dump_json(indent=2).encode() + b"\n"
+
+
+def digest(*parts: Any) -> str:
+    """Return a hash of values, independent of the order of keys."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def release_id(sequence: int, preset: str, launch_sh: bytes, asked: str) -> str:
+    """Return `0007-PRESET-HASH`: the order of making, what it is, and its bytes."""
+    content = hashlib.sha256(launch_sh + asked.encode()).hexdigest()[:10]
+    return f"{sequence:04d}-{preset}-{content}"

@@ -88,13 +88,16 @@ def release_of(
     recipe: Recipe,
     launch_sh: bytes,
     *,
-    sequence: int,
+    known: tuple[str, ...],
     gave_up: tuple[Given, ...] = (),
     origin: Mapping[str, str] = {},
 ) -> Release:
-    """Return the lockfile for a rendered launch.sh; `origin` says who, when and from where."""
+    """Return the lockfile for a rendered launch.sh; `origin` says who, when and from where.
+
+    `known` are the releases that the host has: equal bytes keep their name, new ones get the next.
+    """
     return Release(
-        id=release_id(sequence, wanted.preset_name, launch_sh, wanted.asked),
+        id=release_id(known, wanted.preset_name, launch_sh, wanted.asked),
         asked=wanted.asked,
         service=wanted.service_name,
         preset=wanted.preset_name,

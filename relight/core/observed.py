@@ -43,11 +43,10 @@ class Observed(Frozen):
     release: Release | None = None
     ledger: Ledger = Ledger()
 
-    @property
-    def next_sequence(self) -> int:
-        """Return the number that the next release gets."""
-        numbers = [number(name.split("-", 1)[0]) or 0 for name in self.releases]
-        return max(numbers, default=0) + 1
+    def with_release(self, release: str) -> Observed:
+        """Return the same state with one more release known."""
+        known = (*self.releases, release) if release not in self.releases else self.releases
+        return self.model_copy(update={"releases": known})
 
     @property
     def confirmed(self) -> bool:

@@ -71,7 +71,20 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def release_id(sequence: int, preset: str, launch_sh: bytes, asked: str) -> str:
-    """Return `0007-PRESET-HASH`: the order of making, what it is, and its bytes."""
+def release_id(known: tuple[str, ...], preset: str, launch_sh: bytes, asked: str) -> str:
+    """Return `0007-PRESET-HASH`: the order of making, what it is, and its bytes.
+
+    A release of the same bytes that is `known` keeps its name.
+    """
     content = hashlib.sha256(launch_sh + asked.encode()).hexdigest()[:10]
-    return f"{sequence:04d}-{preset}-{content}"
+    ending = f"-{preset}-{content}"
+    same = [name for name in known if name.endswith(ending) and sequence_of(name) is not None]
+    if same:
+        return max(same)
+    return f"{max((sequence_of(name) or 0 for name in known), default=0) + 1:04d}{ending}"
+
+
+def sequence_of(release: str) -> int | None:
+    """Return the number that a release's name begins with."""
+    head = release.split("-", 1)[0]
+    return int(head) if head.isascii() and head.isdigit() else None

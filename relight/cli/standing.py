@@ -1,0 +1,87 @@
+"""How each service stands, in one line: pure, from what its host said."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from relight.core.duration import spell
+from relight.core.observed import Observed
+
+COLUMNS = (
+    "host",
+    "service",
+    "state",
+    "release",
+    "known-good",
+    "since",
+    "tok/s",
+    "restarts",
+    "note",
+)
+
+_WORDS = {
+    "none": "never deployed",
+    "running": "running",
+    "exited": "down: exited",
+    "stopped": "stopped",
+    "rebooted": "down since reboot",
+    "lost": "down: gone",
+}
+
+
+def row(host: str, service: str, observed: Observed, drift: str = "") -> tuple[str, ...]:
+    """Return one line of `status` under COLUMNS."""
+    state = _WORDS[observed.state]
+    if observed.state == "exited" and observed.exit is not None:
+        state += f" {observed.exit}"
+    measured = observed.ledger.of_release(observed.current or "", "benchmarked")
+    good = (
+        "yes"
+        if observed.current and observed.current == observed.known_good
+        else (observed.known_good or "none")
+    )
+    return (
+        host,
+        service,
+        state,
+        observed.current or "-",
+        good,
+        _since(observed),
+        measured.text("tok_s")[:6] if measured else "-",
+        str(observed.restarts),
+        "; ".join(filter(None, (*notes(observed), drift))),
+    )
+
+
+def notes(observed: Observed) -> tuple[str, ...]:
+    """Return what an operator must know: who holds it, what is unfinished, what the host did."""
+    found: list[str] = []
+    if observed.release is not None and observed.release.degraded:
+        given = ", ".join(one.what for one in observed.release.gave_up)
+        found.append(f"degraded: without {given}")
+    if observed.locked:
+        found.append(f"a deploy holds it: {observed.holder}")
+    elif observed.deadman == "armed":
+        found.append(
+            f"unfinished deploy: the host returns to known-good in {observed.deadman_left} s"
+        )
+    elif observed.deadman == "stale":
+        found.append("unfinished deploy, and the host was rebooted in it")
+    last = observed.ledger.last("promoted", "rolled_back", "deadman_fired", "kept", "started")
+    if last is not None and last.event in ("rolled_back", "deadman_fired"):
+        by = "by the host itself (dead-man)" if last.text("why") == "deadman" else last.text("why")
+        found.append(f"rolled back at {last.t}: {by}")
+    elif observed.state == "running" and not observed.confirmed and not observed.locked:
+        found.append("not confirmed")
+    if observed.foreign:
+        found.append(f"its port is held by {observed.foreign[0]}")
+    if observed.ledger.unreadable:
+        found.append(f"{observed.ledger.unreadable} torn ledger lines")
+    return tuple(found)
+
+
+def _since(observed: Observed) -> str:
+    if not observed.since:
+        return "-"
+    at = datetime.fromtimestamp(observed.since, UTC).strftime("%m-%d %H:%MZ")
+    return f"{at} ({spell(max(0.0, observed.now - observed.since))})"

@@ -1,0 +1,23 @@
+"""The commands, as Invoke tasks: flags in, one call, exit code out; `inv` and `relight` alike."""
+
+from __future__ import annotations
+
+from invoke.collection import Collection
+from invoke.program import Program
+
+from relight import __version__
+from relight.commands import deploying, looking, starting
+
+
+def namespace() -> Collection:
+    """Return all commands of relight as one flat collection."""
+    collection = Collection()
+    for module in (deploying, looking, starting):
+        for command in module.COMMANDS:
+            collection.add_task(command)
+    return collection
+
+
+def main() -> None:
+    """Run the `relight` program: Invoke over the same tasks, for any folder."""
+    Program(name="relight", binary="relight", version=__version__, namespace=namespace()).run()

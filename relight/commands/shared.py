@@ -1,0 +1,30 @@
+"""What commands share: the folder they work on, and leaving with an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from invoke.exceptions import Exit
+
+if TYPE_CHECKING:
+    from relight.cli.run import Options
+
+
+def options(
+    inventory: Iterable[str] = (), extra: Iterable[str] = (), *, as_json: bool = False
+) -> Options:
+    """Return what every command takes; the project is the folder that one stands in."""
+    from relight.cli.run import Options  # noqa: PLC0415 - start-up time
+
+    return Options(Path.cwd(), tuple(inventory), tuple(extra), as_json)
+
+
+def leave(act: Callable[[], int]) -> None:
+    """Run an act and leave with its exit code; Invoke itself uses 1 for parse errors only."""
+    from relight.cli.run import guarded  # noqa: PLC0415 - start-up time
+
+    code = guarded(act)
+    if code:
+        raise Exit(code=code)

@@ -1,0 +1,101 @@
+"""Preflight: what would fail, found before anything is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from relight.core.attempt import Recipe, enabled_layers
+from relight.core.desired import Wanted
+from relight.core.facts import HostFacts
+from relight.deploy.build_checks import check_build
+from relight.deploy.look import Seen
+from relight.deploy.target import Target
+
+_DISK_NEEDED_KB = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Found:
+    """What preflight came to: faults end the deploy, refused layers are left out of it."""
+
+    unchanged: bool = False
+    faults: tuple[str, ...] = ()
+    refused: dict[str, str] = field(default_factory=dict)
+    summary: str = ""
+
+
+def preflight(
+    target: Target, seen: Seen, wanted: Wanted, *, engine_checks: bool, write: bool
+) -> Found:
+    """Return every fault at once; asks the engine itself only when something changed."""
+    if is_unchanged(seen, wanted):
+        return Found(unchanged=True, summary="nothing changed, and it runs")
+    faults = [*host_faults(target.launcher.name, seen), *version_faults(wanted, seen.facts)]
+    refused: dict[str, str] = {}
+    if engine_checks and not faults and seen.facts.engine_version is not None:
+        build = check_build(target, wanted, write=write)
+        faults += build.faults
+        refused = build.refused
+    for layer, reason in refused.items():
+        target.say(f"layer {layer} would not start and is left out: {reason}", "warning")
+    names = enabled_layers(wanted.preset, refused)
+    recipe = Recipe(layers=names)
+    return Found(
+        faults=tuple(faults),
+        refused=refused,
+        summary=f"{len(target.engine.command(wanted.request(recipe)))} words, "
+        f"layers: {', '.join(names) or 'none'}",
+    )
+
+
+def is_unchanged(seen: Seen, wanted: Wanted) -> bool:
+    """Return whether what is asked for is what runs here, confirmed."""
+    release = seen.observed.release
+    return (
+        release is not None
+        and seen.observed.confirmed
+        and release.id == seen.observed.current
+        and release.asked == wanted.asked
+    )
+
+
+def host_faults(launcher: str, seen: Seen) -> list[str]:
+    """Return what the host itself lacks."""
+    facts, observed = seen.facts, seen.observed
+    faults = []
+    if facts.missing:
+        faults.append(f"the host lacks {', '.join(facts.missing)}: install coreutils, util-linux")
+    if launcher == "systemd" and not facts.systemd:
+        faults.append("relight_launcher is systemd, but the host does not run systemd")
+    if facts.engine_version is None:
+        why = facts.engine_error or "it prints no version"
+        faults.append(f"the engine does not answer: {why}; check relight_engine")
+    if observed.foreign:
+        faults.append(
+            "the port is held by a process that is not relight's: "
+            + "; ".join(observed.foreign)
+            + "; end it yourself or give the service another port"
+        )
+    if facts.model in ("missing", "no config.json"):
+        faults.append(f"the model's folder is {facts.model}; check the preset's model")
+    if observed.free_kb is not None and observed.free_kb < _DISK_NEEDED_KB:
+        faults.append(f"only {observed.free_kb} kB of disk are free where relight keeps releases")
+    return faults
+
+
+def version_faults(wanted: Wanted, facts: HostFacts) -> list[str]:
+    """Return a fault when the installed engine is outside of the preset's range."""
+    if facts.engine_version is None or not wanted.preset.engine_version:
+        return []
+    try:
+        version = Version(facts.engine_version)
+    except InvalidVersion:
+        return [f"the engine's version {facts.engine_version!r} cannot be read"]
+    if SpecifierSet(wanted.preset.engine_version).contains(version, prereleases=True):
+        return []
+    name = wanted.preset.engine
+    wants = f"preset {wanted.preset_name} is written for {wanted.preset.engine_version}"
+    return [f"{name} {version} is installed, and {wants}; use a preset for that version"]

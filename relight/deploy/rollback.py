@@ -1,0 +1,94 @@
+"""Return to stored bytes, and prove that they serve; renders nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relight.core.attempt import Ready
+from relight.core.gave_up import reason_of
+from relight.core.observed import Observed, read_release
+from relight.core.preset import Readiness
+from relight.core.release import Release
+from relight.deploy.proof import client, healthy
+from relight.deploy.target import Target
+from relight.deploy.watch import Watch
+from relight.errors import EXIT_DARK, EXIT_OK, EXIT_ROLLED_BACK, HostError
+
+_DRAIN = 5.0
+
+
+@dataclass(frozen=True)
+class CameTo:
+    """How a rollback ended: which release, whether it serves, whether anything was done."""
+
+    release: str
+    serves: bool
+    changed: bool
+    message: str
+
+    def exit_code(self, *, asked: bool) -> int:
+        """Return the exit code; a rollback that the operator asked for and got is a success."""
+        if not self.serves:
+            return EXIT_DARK
+        return EXIT_OK if asked else EXIT_ROLLED_BACK
+
+
+def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
+    """Stop what runs, start the stored release, watch it until ready, make it the known-good.
+
+    Raises HostError when there is no such release.
+    """
+    store = target.store
+    observed = store.status(target.service.port)
+    back = to or observed.known_good or ""
+    if not back:
+        return _nothing_to_return_to(target, fence, observed)
+    if back not in observed.releases:
+        there = ", ".join(observed.releases) or "none"
+        raise HostError(target.host, f"there is no release {back}", f"releases here: {there}")
+    release = read_release(store.read_release_file(back, "release.json"))
+    if release is None:
+        raise HostError(target.host, f"release.json of {back} cannot be read")
+    if observed.current == back and observed.state == "running" and _answers(target, release):
+        store.promote(fence, back)
+        store.disarm(fence)
+        return CameTo(back, serves=True, changed=False, message=f"{back} serves already")
+    # The watch itself bounds this start: while it runs, a dead controller still leaves a dead-man.
+    store.arm(fence, _DRAIN + release.within + 120)
+    launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
+    readiness = Readiness(
+        within=release.within,
+        stall=target.preset.readiness.stall,
+        settle=min(2.0, target.preset.readiness.settle),
+    )
+    target.say(f"launch {launch}: {back}, stored bytes")
+    verdict = Watch(target, release, launch, fence, 1, readiness).run()
+    if isinstance(verdict, Ready):
+        store.promote(fence, back)
+        store.disarm(fence)
+        return CameTo(back, serves=True, changed=True, message=f"rolled back to {back}; it serves")
+    store.disarm(fence)
+    return CameTo(
+        back,
+        serves=False,
+        changed=True,
+        message=f"DARK: {back} was started and does not serve: {reason_of(verdict.diagnosis)}",
+    )
+
+
+def _nothing_to_return_to(target: Target, fence: int, observed: Observed) -> CameTo:
+    """A first deploy that failed: what it left is stopped, since it was never proved."""
+    if observed.pids:
+        target.store.stop(fence, _DRAIN)
+    target.store.disarm(fence)
+    return CameTo(
+        "",
+        serves=False,
+        changed=bool(observed.pids),
+        message="there is no known-good to return to: nothing serves",
+    )
+
+
+def _answers(target: Target, release: Release) -> bool:
+    with client(target, release) as http:
+        return healthy(http, target, release) is None

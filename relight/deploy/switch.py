@@ -1,0 +1,154 @@
+"""The switch: lock, dead-man, stop, launch, watch, fall back; ends ready or says why not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from relight.core.attempt import Attempt, Failed, Ready, Recipe, Refused
+from relight.core.desired import Wanted
+from relight.core.events import AttemptEnded, Dropped
+from relight.core.failure import Diagnosis
+from relight.core.gave_up import gave_up
+from relight.core.ladder import Launch, Promote, RollBack, next_step
+from relight.core.observed import Observed
+from relight.core.release import Release
+from relight.deploy.target import Target
+from relight.deploy.wanted import make_release
+from relight.deploy.watch import Watch
+from relight.errors import HostError
+
+_ARM_MARGIN = 120.0
+_STOP_FAILED_WITHIN = 5.0
+
+
+@dataclass
+class Switch:
+    """One run of the ladder under a lock; `attempts` is its history, preflight's refusals first."""
+
+    target: Target
+    wanted: Wanted
+    fence: int
+    observed: Observed
+    driver: str = ""
+    refused: dict[str, str] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)
+    release: Release | None = None
+    reason: str = ""
+    _down_since: float | None = None
+
+    def run(self) -> bool:
+        """Launch until ready; False when nothing was left to try (`reason` says why)."""
+        self.attempts = [
+            Attempt(recipe=Recipe(), verdict=Refused(layers=(layer,), reason=reason))
+            for layer, reason in self.refused.items()
+        ]
+        while True:
+            step = next_step(
+                self.wanted.preset,
+                self.attempts,
+                protected=self.target.engine.protected,
+                canonical=self.target.engine.canonical,
+            )
+            match step:
+                case Promote():
+                    return True
+                case RollBack(reason=reason):
+                    self.reason = reason
+                    return False
+                case Launch(recipe=recipe, reason=reason):
+                    self._attempt(recipe, reason)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Return what the last failed launch came to."""
+        failed = [one.verdict for one in self.attempts if isinstance(one.verdict, Failed)]
+        return failed[-1].diagnosis if failed else None
+
+    @property
+    def downtime(self) -> float:
+        """Return the seconds that no server was up, as far as this switch caused it."""
+        return sum(attempt.seconds for attempt in self.attempts)
+
+    def _attempt(self, recipe: Recipe, why: str) -> None:
+        target, store = self.target, self.target.store
+        first = not any(attempt.launched for attempt in self.attempts)
+        given = gave_up(self.wanted.preset, recipe, self.attempts)
+        if not first:
+            for one in given:
+                target.report(
+                    Dropped(
+                        host=target.host,
+                        service=target.name,
+                        what=one.what,
+                        reason=one.reason,
+                        evidence=one.evidence,
+                    )
+                )
+        release, launch_sh = make_release(
+            target,
+            self.wanted,
+            recipe,
+            known=self.observed.releases,
+            gave_up=given,
+            driver=self.driver,
+        )
+        store.write_release(release, launch_sh)
+        self.observed = self.observed.with_release(release.id)
+        began = time.monotonic()
+        readiness = self.wanted.preset.readiness
+        drain = self.wanted.preset.drain if first else _STOP_FAILED_WITHIN
+        store.arm(self.fence, drain + readiness.within + readiness.settle + _ARM_MARGIN)
+        self._stop(drain, why)
+        launch, pid = store.start(self.fence, release.id)
+        number = sum(attempt.launched for attempt in self.attempts) + 1
+        target.say(f"launch {launch}: {release.id} (pid {pid})")
+        self.release = release
+        verdict = Watch(target, release, launch, self.fence, number, readiness).run()
+        seconds = time.monotonic() - began
+        self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
+        self._tell(number, release, verdict, seconds)
+
+    def _stop(self, drain: float, why: str) -> None:
+        target = self.target
+        if self.observed.state == "running" or any(a.launched for a in self.attempts):
+            target.say(f"stopping launch (drain up to {drain:.0f} s){': ' + why if why else ''}")
+            how = target.store.stop(self.fence, drain)
+            if how in ("interrupted", "killed"):
+                target.say(f"the server did not drain in {drain:.0f} s: {how}", "warning")
+        now = target.store.status(self.wanted.port)
+        if now.foreign:
+            raise HostError(
+                target.host,
+                f"port {self.wanted.port} is held by a process that is not relight's: "
+                + "; ".join(now.foreign),
+                "end it yourself or give the service another port; nothing of it was touched",
+            )
+
+    def _tell(self, number: int, release: Release, verdict: Ready | Failed, took: float) -> None:
+        target, store = self.target, self.target.store
+        diagnosis = verdict.diagnosis if isinstance(verdict, Failed) else None
+        target.report(
+            AttemptEnded(
+                host=target.host,
+                service=target.name,
+                attempt=number,
+                verdict=verdict.kind,
+                seconds=round(took, 1),
+                diagnosis=diagnosis,
+            )
+        )
+        if diagnosis is None:
+            store.record(self.fence, "ready", release=release.id, seconds=round(took, 1))
+            return
+        evidence = diagnosis.evidence.text[:300] if diagnosis.evidence else ""
+        store.record(
+            self.fence,
+            "failed",
+            release=release.id,
+            seconds=round(took, 1),
+            failure=diagnosis.failure.value,
+            flag=diagnosis.flag,
+            summary=diagnosis.summary[:300],
+            evidence=evidence,
+        )

@@ -1,0 +1,227 @@
+"""Watching one launch from its first byte to a verdict; nothing here sleeps and hopes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from relight.core.attempt import Failed, Ready
+from relight.core.engine import LogReader
+from relight.core.events import LaunchProgress
+from relight.core.failure import Diagnosis, FailureClass
+from relight.core.observed import Pulse
+from relight.core.preset import Readiness
+from relight.core.release import Release
+from relight.core.startup import Ending, LogEvent, Progress, ReadyLine, StageReached
+from relight.deploy.proof import client, healthy, usable
+from relight.deploy.target import Target
+from relight.errors import HostError, Unreachable
+from relight.store.service import StaleFence
+
+_TICK = 1.0
+_PULSE_EVERY = 4.0
+_REOPEN = 5
+
+
+@dataclass
+class Watch:
+    """One launch under watch; `run` returns its verdict."""
+
+    target: Target
+    release: Release
+    launch: int
+    fence: int
+    attempt: int
+    readiness: Readiness
+    reader: LogReader = field(init=False)
+    read_bytes: int = 0
+    ready_line: bool = False
+    _stage: str = "import"
+    _worked: float = 0.0
+    _ticks: int = -1
+    _pulsed: float = 0.0
+    _began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        """Open the log reader of the engine."""
+        self.reader = self.target.engine.reader()
+
+    def run(self) -> Ready | Failed:
+        """Watch until ready and proved, or until it is known why not."""
+        self._began = self._worked = time.monotonic()
+        failed = self._until_ready_line()
+        if failed is not None:
+            return failed
+        with client(self.target, self.release) as http:
+            pulse = self._pulse()
+            wrong = self._misplaced(pulse) or usable(http, self.target, self.release)
+            if wrong is None:
+                wrong = self._settle() or healthy(http, self.target, self.release)
+        if wrong is None:
+            pulse = self._pulse()
+            wrong = self._misplaced(pulse)
+        return Ready() if wrong is None else Failed(diagnosis=self._named(wrong))
+
+    def _until_ready_line(self) -> Failed | None:
+        for opened in range(1, _REOPEN + 1):
+            try:
+                failed = self._read_stream()
+            except Unreachable:
+                if opened == _REOPEN:
+                    raise
+                continue
+            if failed is not None or self.ready_line:
+                return failed
+            self._report_events(self.reader.close())
+            pulse = self._pulse()
+            if pulse.state != "running":
+                return Failed(diagnosis=self._diagnosis(pulse, "exited"))
+        return Failed(diagnosis=self._diagnosis(self._pulse(), "hung", late=True))
+
+    def _read_stream(self) -> Failed | None:
+        """Read the log from where reading stopped, until its end, the ready line or a limit."""
+        stream = self.target.store.follow(self.launch, self.read_bytes)
+        try:
+            while (data := stream.read(_TICK)) != b"":
+                if data is not None:
+                    self._feed(data)
+                if self.ready_line:
+                    return None
+                failed = self._check_clock()
+                if failed is not None:
+                    return failed
+        finally:
+            stream.close()
+        return None
+
+    def _check_clock(self) -> Failed | None:
+        now = time.monotonic()
+        if now - self._pulsed >= _PULSE_EVERY:
+            pulse = self._pulse()
+            if pulse.fence != self.fence:
+                raise StaleFence(
+                    self.target.host,
+                    "the dead-man or another deploy took over while this one was watching",
+                    "relight status says what serves now",
+                )
+            if pulse.state != "running" and not pulse.pids:
+                return None  # the stream ends by itself and brings the last lines
+            if now - self._began > self.readiness.within:
+                return Failed(diagnosis=self._diagnosis(pulse, "hung", late=True))
+            if now - self._worked > self.readiness.stall:
+                return Failed(diagnosis=self._diagnosis(pulse, "hung"))
+        return None
+
+    def _pulse(self) -> Pulse:
+        pulse = self.target.store.pulse(self.launch, self.fence, self.release.port)
+        now = time.monotonic()
+        self._pulsed = now
+        if pulse.ticks != self._ticks:
+            # CPU time of a waiting process creeps by a tick or two; work shows as more than that.
+            if pulse.ticks - self._ticks > _PULSE_EVERY or self._ticks < 0:
+                self._worked = now
+            self._ticks = pulse.ticks
+        self._tell(None)
+        return pulse
+
+    def _settle(self) -> Diagnosis | None:
+        """Hold for the settle time: a server that dies in it was never ready."""
+        ends = time.monotonic() + self.readiness.settle
+        self._stage = "settle"
+        stream = self.target.store.follow(self.launch, self.read_bytes)
+        try:
+            while (left := ends - time.monotonic()) > 0:
+                data = stream.read(min(_TICK, left))
+                if data == b"":
+                    return Diagnosis(
+                        failure=FailureClass.RUNTIME_CRASH, summary="it ended right after ready"
+                    )
+                if data is not None:
+                    self._feed(data)
+                if time.monotonic() - self._pulsed >= _PULSE_EVERY:
+                    self._pulse()
+        finally:
+            stream.close()
+        return None
+
+    def _misplaced(self, pulse: Pulse) -> Diagnosis | None:
+        if pulse.foreign:
+            return Diagnosis(
+                failure=FailureClass.PORT_IN_USE,
+                summary=f"port {self.release.port} is held by another process: {pulse.foreign[0]}",
+            )
+        if pulse.state != "running":
+            return Diagnosis(
+                failure=FailureClass.RUNTIME_CRASH,
+                summary=f"its process is gone (exit status {pulse.exit}) after the ready line",
+            )
+        if not pulse.owns_port:
+            return Diagnosis(
+                failure=FailureClass.PORT_IN_USE,
+                summary=f"it says that it is ready, but port {self.release.port} is not its own",
+            )
+        return None
+
+    def _named(self, wrong: Diagnosis) -> Diagnosis:
+        """Return what the log says of it, where it says more than what was seen from outside."""
+        try:
+            pulse = self._pulse()
+        except HostError:
+            return wrong
+        self._report_events(self.reader.close())
+        state = "running" if pulse.state == "running" else "exited"
+        ending = Ending(
+            state="running" if state == "running" else "exited",
+            exit=pulse.exit,
+            port_holder=pulse.foreign[0] if pulse.foreign else "",
+        )
+        told = self.reader.reading(ending).diagnosis
+        if told is None or told.failure is FailureClass.UNKNOWN:
+            return wrong
+        return told if wrong.failure is FailureClass.RUNTIME_CRASH else wrong
+
+    def _diagnosis(self, pulse: Pulse, state: str, *, late: bool = False) -> Diagnosis:
+        ending = Ending(
+            state="hung" if state == "hung" else "exited",
+            exit=pulse.exit,
+            port_holder=pulse.foreign[0] if pulse.foreign else "",
+        )
+        told = self.reader.reading(ending).diagnosis
+        if told is not None:
+            return told
+        if state == "hung":
+            limit = self.readiness.within if late else self.readiness.stall
+            what = f"not ready within {limit:.0f} s" if late else f"silent for {limit:.0f} s"
+            return Diagnosis(failure=FailureClass.STARTUP_STALL, summary=what)
+        return Diagnosis(
+            failure=FailureClass.UNKNOWN,
+            summary=f"the process ended with status {pulse.exit}, and no line says why",
+        )
+
+    def _feed(self, data: bytes) -> None:
+        self.read_bytes += len(data)
+        self._worked = time.monotonic()
+        self._report_events(self.reader.feed(data))
+
+    def _report_events(self, events: tuple[LogEvent, ...]) -> None:
+        for event in events:
+            if isinstance(event, ReadyLine):
+                self.ready_line = True
+            elif isinstance(event, StageReached):
+                self._stage = event.stage.value
+                self._tell(None)
+            elif isinstance(event, Progress):
+                self._tell(event.percent, event.what)
+
+    def _tell(self, percent: float | None, text: str = "") -> None:
+        self.target.report(
+            LaunchProgress(
+                host=self.target.host,
+                service=self.target.name,
+                attempt=self.attempt,
+                stage=self._stage,
+                seconds=round(time.monotonic() - self._began, 1),
+                percent=percent,
+                text=text,
+            )
+        )

@@ -1,0 +1,47 @@
+"""Verb `finish`: let go of the lock, and first undo a deploy that was not confirmed."""
+
+from __future__ import annotations
+
+from relight.core.model import Frozen
+from relight.core.outcome import Outcome
+from relight.deploy.rollback import roll_back
+from relight.deploy.target import target_of
+from relight.errors import EXIT_DARK, EXIT_ROLLED_BACK
+from relight.modules import Scope
+from relight.store.service import StaleFence
+
+_DONE = ("promoted", "kept", "rolled_back")
+
+
+class Args(Frozen):
+    """`fence` is what `switch` registered; 0 means that it never took the lock."""
+
+    service: str = "main"
+    fence: int = 0
+
+
+def run(args: Args, scope: Scope) -> Outcome:
+    """Unlock; when interrupted between stop and promotion, roll back first."""
+    if scope.check or not args.fence:
+        return Outcome(msg="no lock was taken")
+    target = target_of(
+        scope.project, scope.host, args.service, scope.open_connection(), scope.report
+    )
+    store = target.store
+    try:
+        entries = [one for one in store.status().ledger.entries if one.fence == args.fence]
+        begun = any(one.event in ("stopping", "started") for one in entries)
+        done = any(one.event in _DONE for one in entries)
+        if begun and not done:
+            came = roll_back(target, args.fence, to="", why="interrupted")
+            store.unlock(args.fence)
+            code = EXIT_ROLLED_BACK if came.serves else EXIT_DARK
+            return Outcome(changed=True, msg=came.message, exit_code=code)
+        store.unlock(args.fence)
+    except StaleFence as stale:
+        return Outcome(
+            failed=True,
+            msg=f"{stale}; the host returned to its known-good by itself",
+            exit_code=EXIT_ROLLED_BACK,
+        )
+    return Outcome(msg="unlocked")

@@ -1,0 +1,41 @@
+"""Verb `promote`: make the proved release the known-good, and disarm over a new connection."""
+
+from __future__ import annotations
+
+from relight.connections import connect
+from relight.core.model import Frozen
+from relight.core.outcome import Outcome
+from relight.deploy.target import target_of
+from relight.modules import Scope
+
+_KEEP = 10
+"""Releases and launches that pruning leaves, beside current and known-good."""
+
+
+class Args(Frozen):
+    """`fence` is what `switch` registered; `degraded` whether something was given up."""
+
+    service: str = "main"
+    fence: int = 0
+    release: str = ""
+    degraded: bool = False
+
+
+def run(args: Args, scope: Scope) -> Outcome:
+    """Promote; a host that cannot be reached anew is not promoted, and its dead-man returns it."""
+    if scope.check:
+        return Outcome(changed=True, msg="would promote what proves itself")
+    connection = connect(scope.open_connection().address)
+    try:
+        target = target_of(scope.project, scope.host, args.service, connection, scope.report)
+        store = target.store
+        if args.degraded and not target.preset.promote_degraded:
+            store.record(args.fence, "kept", release=args.release, why="promote_degraded is false")
+            store.disarm(args.fence)
+            return Outcome(changed=True, msg=f"{args.release} serves; degraded, so not known-good")
+        store.promote(args.fence, args.release)
+        store.disarm(args.fence)
+        store.prune(args.fence, _KEEP)
+    finally:
+        connection.close()
+    return Outcome(changed=True, msg=f"{args.release} is the known-good")

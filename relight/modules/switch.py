@@ -1,0 +1,104 @@
+"""Verb `switch`: from what runs to what is wanted, under lock and dead-man, until it is proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relight.core.duration import spell
+from relight.core.flags import FlagValue
+from relight.core.gave_up import reason_of
+from relight.core.model import Frozen
+from relight.core.outcome import Outcome
+from relight.core.release import Release
+from relight.deploy.preflight import is_unchanged
+from relight.deploy.proof import client, healthy
+from relight.deploy.secrets import write_secrets
+from relight.deploy.seen import read_seen
+from relight.deploy.session import take_lock
+from relight.deploy.switch import Switch
+from relight.deploy.target import Target, target_of
+from relight.deploy.wanted import wanted_of
+from relight.modules import Scope
+
+
+class Args(Frozen):
+    """`strict` refuses a degraded server; `wait` is how long to wait for another deploy, in s."""
+
+    service: str = "main"
+    seen: dict[str, Any]
+    port: int
+    set: dict[str, FlagValue | None] = {}
+    without: tuple[str, ...] = ()
+    refused: dict[str, str] = {}
+    strict: bool = False
+    wait: float = 0.0
+
+
+def run(args: Args, scope: Scope) -> Outcome:
+    """Switch; unchanged when what is wanted runs and answers. Registers the fence of its lock."""
+    target = target_of(
+        scope.project,
+        scope.host,
+        args.service,
+        scope.open_connection(),
+        scope.report,
+        changes=args.set,
+        without=args.without,
+    )
+    seen = read_seen(args.seen)
+    wanted = wanted_of(target, seen, port=args.port)
+    current = seen.observed.release
+    if current is not None and is_unchanged(seen, wanted):
+        with client(target, current) as http:
+            wrong = healthy(http, target, current)
+        if wrong is None:
+            return Outcome(
+                msg=f"{current.id} serves and answers",
+                values={"release": current.id, "degraded": current.degraded},
+            )
+        target.say(f"what runs does not answer ({wrong.summary}): it is relit", "warning")
+    if scope.check:
+        return Outcome(changed=True, msg=_forecast(target, seen.observed.state))
+    fence = take_lock(target, f"deploy {wanted.preset_name}", wait=args.wait)
+    values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}
+    write_secrets(target, wanted)
+    switch = Switch(
+        target=target,
+        wanted=wanted,
+        fence=fence,
+        observed=target.store.status(args.port),
+        driver=seen.facts.driver,
+        refused=args.refused,
+    )
+    ready = switch.run()
+    values["attempts"] = sum(attempt.launched for attempt in switch.attempts)
+    values["downtime"] = round(switch.downtime, 1)
+    if not ready:
+        why = reason_of(switch.diagnosis)
+        return Outcome(
+            failed=True, msg=f"no launch became ready: {why} ({switch.reason})", values=values
+        )
+    release = switch.release
+    if release is None:
+        raise RuntimeError("a ready switch has a release")
+    values |= {"release": release.id, "degraded": release.degraded}
+    if release.degraded and args.strict:
+        return Outcome(failed=True, msg=f"degraded, and --strict: {_given(release)}", values=values)
+    how = f"degraded: {_given(release)}" if release.degraded else "ready"
+    return Outcome(
+        changed=True,
+        degraded=release.degraded,
+        msg=f"{release.id} {how}, {spell(switch.downtime)} without a server",
+        values=values,
+    )
+
+
+def _given(release: Release) -> str:
+    return "; ".join(f"without {one.what} ({one.reason})" for one in release.gave_up)
+
+
+def _forecast(target: Target, state: str) -> str:
+    readiness = target.preset.readiness
+    worst = spell(min(target.preset.max_downtime, readiness.within * target.preset.attempts))
+    stop = "stop the running server, then " if state == "running" else ""
+    return f"would {stop}launch; down at worst {worst}"

@@ -1,0 +1,229 @@
+"""One service on one host, through the host script: every method is one round trip."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+from relight.connections import Connection, Result, Stream
+from relight.core.ledger import fields
+from relight.core.observed import Observed, Pulse, read_pulse, read_status
+from relight.core.release import Release
+from relight.errors import Busy, HostError
+from relight.store.host_script import HostScript
+
+_MISSING = 91
+_STALE_FENCE = 75
+_LOCKED = 76
+
+
+class StaleFence(HostError):
+    """The lock was taken over: this deploy may not change anything any more."""
+
+
+def on_host(path: str) -> str:
+    """Return a path as a shell word; a leading `~/` is the login user's home there."""
+    if path == "~":
+        return '"$HOME"'
+    return '"$HOME"/' + shlex.quote(path[2:]) if path.startswith("~/") else shlex.quote(path)
+
+
+@dataclass
+class ServiceStore:
+    """What one host keeps of one service (`HOME/SERVICE/`)."""
+
+    connection: Connection
+    home: str
+    service: str
+    script: HostScript
+    _shipped: bool = field(default=False, init=False)
+
+    @property
+    def directory(self) -> str:
+        """Return the service's folder as a shell word."""
+        return f"{on_host(self.home)}/{shlex.quote(self.service)}"
+
+    @property
+    def host(self) -> str:
+        """Return the host's name for messages."""
+        return self.connection.address.name
+
+    def command(self, *words: str | int) -> str:
+        """Return the shell text that calls the host script."""
+        return shlex.join(["sh"]) + f" {self.directory}/host.sh " + shlex.join(map(str, words))
+
+    def status(self, port: int = 0) -> Observed:
+        """Return how the service stands; ships the host script first where it is old or missing."""
+        step = (
+            f"[ \"$(sed -n '3s/^script_hash=//p' {self.directory}/host.sh 2>/dev/null)\""
+            f" = {self.script.version} ] || exit {_MISSING}; {self.command('status', port)}"
+        )
+        result = self.connection.control(step)
+        if result.exit == _MISSING:
+            self._ship()
+            result = self.connection.control(self.command("status", port))
+        self._shipped = True
+        return read_status(self._good(result, "read the state"))
+
+    def peek(self, port: int = 0) -> Observed:
+        """Return how the service stands and write nothing: a host without the script has none."""
+        step = f"[ -f {self.directory}/host.sh ] || exit {_MISSING}; {self.command('status', port)}"
+        result = self.connection.control(step)
+        return Observed() if result.exit == _MISSING else read_status(self._good(result, "look"))
+
+    def _ship(self) -> None:
+        place = f"{self.directory}/host.sh"
+        step = (
+            f"umask 077; mkdir -p {self.directory} && cat > {place}.new && "
+            f"chmod 700 {place}.new && mv -f {place}.new {place}"
+        )
+        self._good(self.connection.control(step, data=self.script.text), "write the host script")
+
+    def write_release(self, release: Release, launch_sh: bytes) -> bool:
+        """Write a release's two files, all or nothing; False when it stands there already."""
+        name = shlex.quote(release.id)
+        base = f"{self.directory}/releases"
+        lock = release.stored()
+        step = (
+            f"umask 077; [ ! -d {base}/{name} ] || {{ cat >/dev/null; exit {_MISSING}; }}; "
+            f"rm -rf {base}/.new-{name} && mkdir -p {base}/.new-{name} && cd {base}/.new-{name} && "
+            f"head -c {len(launch_sh)} > launch.sh && cat > release.json && "
+            f'[ "$(wc -c < launch.sh)" -eq {len(launch_sh)} ] && '
+            f'[ "$(wc -c < release.json)" -eq {len(lock)} ] && chmod 500 launch.sh && '
+            f"chmod 400 release.json && mv -T ../.new-{name} ../{name}"
+        )
+        result = self.connection.control(step, data=launch_sh + lock, timeout=60)
+        if result.exit == _MISSING:
+            return False
+        self._good(result, f"write release {release.id}")
+        return True
+
+    def read_release_file(self, release: str, name: str) -> str:
+        """Return a file of a stored release."""
+        path = f"{self.directory}/releases/{shlex.quote(release)}/{shlex.quote(name)}"
+        return self._good(self.connection.control(f"cat {path}"), f"read {name} of {release}")
+
+    def write_env(self, text: bytes) -> None:
+        """Write the file of secrets, 0600; it never passes through a command line."""
+        place = f"{self.directory}/env"
+        step = f"umask 077; cat > {place}.new && mv -f {place}.new {place}"
+        self._good(self.connection.control(step, data=text), "write the environment file")
+
+    def lock(self, holder: dict[str, str], lease: int) -> int:
+        """Take the lock and return its fence; raises `Busy` with the holder's own words."""
+        text = "{" + fields(**holder) + "}"
+        result = self.connection.control(self.command("lock", lease, text))
+        if result.exit == _LOCKED:
+            raise Busy(f"{self.host}: service {self.service} is held by {result.out.strip()}")
+        return int(self._good(result, "take the lock").strip())
+
+    def unlock(self, fence: int) -> None:
+        """Give the lock back."""
+        self._do("give the lock back", "unlock", fence)
+
+    def record(self, fence: int, event: str, **details: object) -> None:
+        """Append an event to the ledger."""
+        self._do("write the ledger", "record", fence, event, fields(**details))
+
+    def arm(self, fence: int, seconds: float) -> None:
+        """Arm the dead-man, or move its deadline."""
+        self._do("arm the dead-man", "arm", fence, int(seconds))
+
+    def disarm(self, fence: int) -> None:
+        """Disarm the dead-man."""
+        self._do("disarm the dead-man", "disarm", fence)
+
+    def start(self, fence: int, release: str) -> tuple[int, int]:
+        """Start a release; returns the launch's number and its main process."""
+        return _launch(self._do(f"start {release}", "start", fence, release, timeout=60))
+
+    def stop(self, fence: int, drain: float) -> str:
+        """Stop the server; returns `drained`, `interrupted`, `killed`, or nothing when none ran."""
+        return self._do(
+            "stop the server", "stop", fence, int(drain), timeout=drain + 60, own_channel=True
+        ).strip()
+
+    def quit(self, fence: int, drain: float) -> str:
+        """Stop the server because the operator wants it stopped, and keep it so."""
+        return self._do(
+            "stop the server", "quit", fence, int(drain), timeout=drain + 60, own_channel=True
+        ).strip()
+
+    def promote(self, fence: int, release: str) -> None:
+        """Make the running release the known-good."""
+        self._do(f"promote {release}", "promote", fence, release)
+
+    def rollback(self, fence: int, drain: float, release: str, why: str) -> tuple[int, int]:
+        """Stop what runs and start stored bytes; returns the new launch and its main process."""
+        words = ("rollback", fence, int(drain), release, why)
+        return _launch(
+            self._do(f"roll back to {release}", *words, timeout=drain + 90, own_channel=True)
+        )
+
+    def prune(self, fence: int, keep: int) -> None:
+        """Take away old releases and launches; never current, known-good or the last launch."""
+        self._do("prune", "prune", fence, keep)
+
+    def free_port(self, start: int = 30000) -> int:
+        """Return a port on which nobody listens."""
+        result = self.connection.control(self.command("free-port", start))
+        return int(self._good(result, "find a free port").strip())
+
+    def renew(self, fence: int) -> None:
+        """Renew the lease and nothing else."""
+        self._do("renew the lease", "renew", fence)
+
+    def write_measurement(self, name: str, text: bytes) -> None:
+        """Keep what a benchmark measured, under the launch that it measured."""
+        folder = f"{self.directory}/measurements"
+        place = f"{folder}/{shlex.quote(name)}.json"
+        step = f"umask 077; mkdir -p {folder} && cat > {place}.new && mv -f {place}.new {place}"
+        self._good(self.connection.control(step, data=text), "keep the measurement")
+
+    def read_measurements(self, releases: str, newest: int = 8) -> list[str]:
+        """Return what was measured of a release (`*`: of all), oldest first."""
+        which = "*" if releases == "*" else shlex.quote(releases) + "."
+        step = (
+            f"cd {self.directory}/measurements 2>/dev/null || exit 0; "
+            f"ls -1tr -- {which}*.json 2>/dev/null | tail -n {int(newest)} | "
+            "while read -r one; do cat -- \"$one\"; printf '\\036'; done"
+        )
+        text = self._good(self.connection.control(step, timeout=60), "read measurements")
+        return [part for part in text.split("\x1e") if part.strip()]
+
+    def pulse(self, launch: int, fence: int, port: int) -> Pulse:
+        """Look at a launch, and renew the lease on the way."""
+        result = self.connection.control(self.command("pulse", launch, fence, port))
+        return read_pulse(self._good(result, "look at the launch"))
+
+    def follow(self, launch: int, offset: int = 0) -> Stream:
+        """Stream a launch's log from a byte on, until the launch ends."""
+        return self.connection.follow("exec " + self.command("follow", launch, offset))
+
+    def log(self, launch: int, last_bytes: int) -> bytes:
+        """Return the end of a launch's log."""
+        path = f"{self.directory}/launches/{int(launch)}/server.log"
+        return self.connection.run(f"tail -c {int(last_bytes)} {path}", timeout=60).stdout
+
+    def _do(
+        self, what: str, *words: str | int, timeout: float = 30.0, own_channel: bool = False
+    ) -> str:
+        command = self.command(*words)
+        if own_channel:
+            return self._good(self.connection.run(command, timeout=timeout), what)
+        return self._good(self.connection.control(command, timeout=timeout), what)
+
+    def _good(self, result: Result, what: str) -> str:
+        if result.exit == 0:
+            return result.out
+        why = result.err.strip().removeprefix("relight: ") or f"exit status {result.exit}"
+        if result.exit == _STALE_FENCE:
+            raise StaleFence(self.host, f"cannot {what}: {why}")
+        raise HostError(self.host, f"cannot {what}: {why}")
+
+
+def _launch(text: str) -> tuple[int, int]:
+    words = text.split()
+    return int(words[-2]) if len(words) > 1 else int(words[-1]), (
+        int(words[-1]) if len(words) > 1 else 0
+    )

@@ -1,0 +1,42 @@
+# What a host is, in one look: one fact a line. Reads only; needs no GPU and no driver.
+# Given: model_path (may be empty), needs (words), engine_version (a function).
+printf 'home=%s\n' "$HOME"
+printf 'user=%s\n' "$(id -un)"
+printf 'uid=%s\n' "$(id -u)"
+printf 'hostname=%s\n' "$(uname -n)"
+printf 'kernel=%s\n' "$(uname -sr)"
+printf 'machine=%s\n' "$(uname -m)"
+printf 'cores=%s\n' "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
+sed -n 's/^MemTotal: *\([0-9]*\) kB/memory_kb=\1/p; s/^MemAvailable: *\([0-9]*\) kB/memory_free_kb=\1/p' \
+    /proc/meminfo 2>/dev/null
+printf 'disk_free_kb=%s\n' "$(df -Pk "$HOME" 2>/dev/null | tail -n 1 | tr -s ' ' | cut -d' ' -f4)"
+# shellcheck disable=SC2154  # given by the caller
+for need in $needs; do
+    command -v "$need" >/dev/null 2>&1 || printf 'missing=%s\n' "$need"
+done
+[ -d /run/systemd/system ] && printf 'systemd=yes\n'
+engine_version 2>&1 | tail -n 1 | sed 's/^/engine_version=/'
+# shellcheck disable=SC2154  # given by the caller
+if [ -n "$model_path" ]; then
+    if [ -e "$model_path/config.json" ]; then
+        printf 'model=present\n'
+    elif [ -e "$model_path" ]; then
+        printf 'model=no config.json\n'
+    else
+        printf 'model=missing\n'
+    fi
+fi
+if command -v nvidia-smi >/dev/null 2>&1; then
+    nvidia-smi --query-gpu=index,name,uuid,memory.total,memory.used,compute_cap,driver_version,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max,utilization.gpu \
+        --format=csv,noheader,nounits 2>&1 | sed 's/^/gpu=/'
+    nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv,noheader,nounits 2>/dev/null |
+        sed 's/^/gpu_process=/'
+fi
+# shellcheck disable=SC2012  # the links' targets are wanted
+ls -l /proc/[0-9]*/fd 2>/dev/null |
+    sed -n '/^\/proc\//h; /-> \/dev\/nvidia[0-9]/{G;s|.*-> /dev/nvidia\([0-9]*\)\n/proc/\([0-9]*\)/fd:|\1 \2|p}' |
+    sort -u | while read -r gpu_index gpu_pid; do
+    printf 'gpu_holder=%s %s %s\n' "$gpu_index" "$gpu_pid" \
+        "$(tr '\0\n\t' '   ' <"/proc/$gpu_pid/cmdline" 2>/dev/null | cut -c1-200)"
+done
+true

@@ -1,0 +1,39 @@
+# Promotion, rollback and pruning: links switched by rename, known-good never taken away.
+
+do_promote() {
+    need_release "$1"
+    [ "$(pointed current)" = "$1" ] || die 72 "$1 is not the release that runs here"
+    point known-good "$1"
+    launcher_keep "$(last_launch)"
+    record promoted "\"release\":\"$1\",\"launch\":$(last_launch)"
+}
+
+# rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.
+do_rollback() {
+    back_to=${2:-$(pointed known-good)}
+    [ -n "$back_to" ] || die 71 "there is no known-good release to return to"
+    need_release "$back_to"
+    rolled_from=$(pointed current)
+    do_stop "$1" >/dev/null
+    do_start "$back_to"
+    record rolled_back "\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+}
+
+# prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch.
+do_prune() {
+    keep_current=$(pointed current)
+    keep_good=$(pointed known-good)
+    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
+    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+        if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ]; then
+            rm -rf -- "releases/$old"
+        fi
+    done
+    good_launch=$(grep -l "^$keep_good\$" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
+    # shellcheck disable=SC2012  # launches are numbers
+    ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+        if [ "$old" != "$(last_launch)" ] && [ "$old" != "${good_launch:-0}" ]; then
+            rm -rf -- "launches/$old"
+        fi
+    done
+}

@@ -1,0 +1,41 @@
+# The commands. Those that change anything take the mutex and name the fence that they hold.
+command=${1:-status}
+[ $# -eq 0 ] || shift
+case $command in
+    status) cmd_status "${1:-0}" ;;
+    pulse) cmd_pulse "$1" "$2" "$3" ;;
+    follow) cmd_follow "$1" "$2" ;;
+    free-port) free_port "${1:-30000}" ;;
+    supervise) cmd_supervise "$1" ;;
+    enter) cmd_enter "$1" ;;
+    hold) cmd_hold "$1" "$2" ;;
+    guard) cmd_guard ;;
+    boot) launcher_boot ;;
+    ended) launcher_ended "$@" ;;
+    lock)
+        enter_mutex
+        do_lock "$1" "$2"
+        ;;
+    record | renew | unlock | arm | disarm | start | stop | promote | rollback | prune | quit)
+        enter_mutex
+        check_fence "$1"
+        shift
+        case $command in
+            record) record "$1" "${2:-}" ;;
+            renew) : ;; # checking the fence renewed the lease
+            unlock) do_unlock ;;
+            arm) do_arm "$1" ;;
+            disarm) do_disarm ;;
+            start) do_start "$1" ;;
+            stop) do_stop "$1" ;;
+            quit)
+                do_stop "$1" && : >stopped
+                launcher_forget
+                ;;
+            promote) do_promote "$1" ;;
+            rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
+            prune) do_prune "$1" ;;
+        esac
+        ;;
+    *) die 64 "unknown command $command" ;;
+esac

@@ -43,23 +43,28 @@ class Inventory:
         """Return a host's groups without `all`, those first whose variables count least."""
         return self._groups_of[host]
 
+    @cached_property
+    def everybody(self) -> dict[str, list[str]]:
+        """Return the hosts of every group: Ansible's variable `groups`."""
+        return {name: list(self.members(name)) for name in self.groups}
+
     def depth(self, group: str) -> int:
         """Return how many steps the longest way from `all` to a group has."""
         return self._depths[group]
 
     @cached_property
     def _depths(self) -> dict[str, int]:
-        depths: dict[str, int] = {}
+        depths = dict.fromkeys(self.groups, 0)
         for name in reversed(_children_first(self.groups)):
-            parents = [depths[p] for p, g in self.groups.items() if name in g.children]
-            depths[name] = max(parents) + 1 if parents else 0
+            for child in self.groups[name].children:
+                depths[child] = max(depths[child], depths[name] + 1)
         return depths
 
     @cached_property
     def _groups_of(self) -> dict[str, tuple[str, ...]]:
         above: dict[str, set[str]] = {host: set() for host in self.hosts}
-        for name in self.groups:
-            for host in self.members(name):
+        for name, hosts in self.everybody.items():
+            for host in hosts:
                 above[host].add(name)
 
         def weight(name: str) -> tuple[int, int, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from relight.errors import Fault, InputFaults
 from relight.project.marks import Document
-from relight.project.yaml import read
+from relight.project.yaml import LARGEST, read
 
 EXTENSIONS = ("", ".yml", ".yaml", ".json")
 """Endings of variable files, in the order in which Ansible looks for them."""
@@ -19,6 +20,7 @@ class Files:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
+        self.mentioned: set[str] = set()
         self._read: dict[Path, Document | None] = {}
         self._here = Path.cwd()
 
@@ -36,7 +38,17 @@ class Files:
                 self._read[path] = read(path, self.shown(path))
             except InputFaults as error:
                 self.add(error.faults)
+                self._mention(path)
         return self._read[path]
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Return every file that could be read, in the order of reading."""
+        return tuple(document for document in self._read.values() if document is not None)
+
+    def broken(self, path: Path) -> bool:
+        """Return whether a file was read in vain."""
+        return path in self._read and self._read[path] is None
 
     def mapping(self, path: Path, what: str) -> Document | None:
         """Return a file that holds a mapping or nothing; anything else is a fault."""
@@ -62,3 +74,11 @@ class Files:
     def add(self, faults: Iterable[Fault]) -> None:
         """Take faults down."""
         self.faults += faults
+
+    def _mention(self, path: Path) -> None:
+        """Keep the names that a broken file may define, so that their lack is blamed on it."""
+        try:
+            text = path.read_bytes()[:LARGEST].decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return
+        self.mentioned.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?=[\"']?\s*:)", text))

@@ -31,7 +31,9 @@ class Sources:
         self.groups: dict[str, Group] = {name: Group(name) for name in (ALL, UNGROUPED)}
         self.host_variables: dict[str, Variables] = {}
         self.group_variables: dict[str, Variables] = {}
+        self.places: dict[str, tuple[Document, Trail]] = {}
         self.directories: list[Path] = []
+        self.whole = True
         self._nests: dict[tuple[str, str], tuple[Document, Trail]] = {}
 
     def take(self, source: str) -> None:
@@ -48,6 +50,7 @@ class Sources:
             self.directories.append(path.parent)
             self._file(path)
         else:
+            self.whole = False
             what = "there is no such inventory"
             self._files.add([Fault(self._files.shown(path), 0, 0, what, "name a file or a folder")])
 
@@ -75,10 +78,12 @@ class Sources:
     def _file(self, path: Path) -> None:
         refusal = _not_yaml(path)
         if refusal is not None:
+            self.whole = False
             self._files.add([Fault(self._files.shown(path), 0, 0, *refusal)])
             return
         document = self._files.mapping(path, "an inventory")
         if document is None:
+            self.whole &= not self._files.broken(path)
             return
         hostvars = document.data.get("_meta", {})
         if isinstance(hostvars, dict):
@@ -102,15 +107,15 @@ class Sources:
             what = f"the group {name} wants a mapping of vars, children and hosts, got {got(data)}"
             self._files.add([document.fault(trail, what)])
             return name
-        for key in data or {}:
+        for key, inside in (data or {}).items():
+            where = (*trail, key)
             if key not in _SECTIONS:
                 what = f"unknown key {short(repr(str(key)))} in the group {name}"
                 right = did_you_mean(str(key), _SECTIONS, "a group has")
-                self._files.add([document.fault((*trail, key), what, right, key=True)])
-        for section, take in zip(_SECTIONS, (self._vars, self._children, self._hosts), strict=True):
-            inside = (data or {}).get(section)
-            if inside is not None:
-                take(name, inside, document, (*trail, section))
+                self._files.add([document.fault(where, what, right, key=True)])
+            elif inside is not None:
+                take = {"vars": self._vars, "children": self._children, "hosts": self._hosts}[key]
+                take(name, inside, document, where)
         return name
 
     def _vars(self, name: str, data: Any, document: Document, trail: Trail) -> None:
@@ -162,6 +167,7 @@ class Sources:
             self._files.add([document.fault(trail, what)])
         for name in names:
             self.hosts[name] = None
+            self.places.setdefault(name, (document, trail))
             own = self.host_variables.setdefault(name, {})
             if port is not None:
                 own["ansible_port"] = Variable(port, document, trail)

@@ -27,12 +27,19 @@ class VariableFiles:
 
     def read_all(self) -> None:
         """Read every file there is, also of groups and hosts that nobody has: all faults show."""
+        for kind in ("group_vars", "host_vars"):
+            for name in self.names(kind):
+                self._merged(kind, (name,))
+
+    def names(self, kind: str) -> tuple[str, ...]:
+        """Return whose variables there are: the groups of group_vars, the hosts of host_vars."""
+        found: dict[str, None] = {}
         for directory in self._directories:
-            for kind in ("group_vars", "host_vars"):
-                for entry in self._files.entries(directory / kind):
-                    if _counts(entry):
-                        name = entry.stem if entry.suffix in EXTENSIONS else entry.name
-                        self._of(directory, kind, entry.name if entry.is_dir() else name)
+            for entry in self._files.entries(directory / kind):
+                if _counts(entry):
+                    ends = not entry.is_dir() and entry.suffix in EXTENSIONS
+                    found[entry.stem if ends else entry.name] = None
+        return tuple(found)
 
     def groups(self, names: Sequence[str]) -> Variables:
         """Return what the group_vars say: directory by directory, in each group by group."""
@@ -105,17 +112,16 @@ def of_host(
     merged |= sources.host_variables.get(host, {})
     for files in beside:
         merged |= files.host(host)
-    return {**merged, **_magic(host, inventory), **extra}
+    return {**merged, **extra, **_magic(host, inventory)}
 
 
 def _magic(host: str, inventory: Inventory) -> Variables:
-    """Return the variables that Ansible makes for every host."""
-    everybody = {name: list(inventory.members(name)) for name in inventory.groups}
+    """Return the variables that Ansible makes for every host, which nothing can override."""
     values = {
         "inventory_hostname": host,
-        "inventory_hostname_short": host.split(".")[0],
+        "inventory_hostname_short": host.split(".", maxsplit=1)[0],
         "group_names": sorted(inventory.groups_of(host)),
-        "groups": everybody,
+        "groups": inventory.everybody,
     }
     return {name: built_in(value) for name, value in values.items()}
 

@@ -22,11 +22,13 @@ def read(
     data: Any,
     place: Placer,
     excused: Callable[[Any], bool] = lambda _: False,
+    names: Mapping[str, str] = {},
 ) -> tuple[Model | None, tuple[Fault, ...]]:
     """Return the model and no fault, or None and every fault.
 
     `excused` names values that are not judged here: templates that are rendered later. Where
-    only such values were in the way, the result is (None, ()).
+    only such values were in the way, the result is (None, ()). `names` are what the fields at the
+    top are called in the file.
     """
     strays = tuple(stray_booleans(model, data))
     try:
@@ -37,7 +39,7 @@ def read(
         if not strays:
             return result, ()
         problems = []
-    found = _Findings(model, data, place, excused)
+    found = _Findings(model, data, place, excused, names)
     for problem in problems:
         found.add(problem)
     for trail in strays:
@@ -60,6 +62,7 @@ class _Findings:
     data: Any
     place: Placer
     excused: Callable[[Any], bool]
+    names: Mapping[str, str]
     spots: dict[Trail, _Spot] = field(default_factory=dict)
     others: list[Fault] = field(default_factory=list)
     unknown: list[Trail] = field(default_factory=list)
@@ -115,7 +118,7 @@ class _Findings:
         return tuple(found)
 
     def _fault(self, trail: Trail, spot: _Spot, value: Any) -> Fault:
-        name = _named(trail)
+        name = self._named(trail)
         if spot.says and (not spot.wants or isinstance(value, Mapping)):
             return self.place.fault(trail, f"{name}: {'; '.join(dict.fromkeys(spot.says))}")
         if len(spot.options) > _MANY and isinstance(value, str):
@@ -134,15 +137,24 @@ class _Findings:
         around, name = trail[:-1], str(trail[-1])
         if (around, name) in misspelt:
             return None
-        where = f" in {_named(around)}" if around else ""
+        where = f" in {self._named(around)}" if around else ""
         what = f"{name!r} is missing{where}"
         return self.place.fault(around, what, f"add {name}: ...", key=True)
 
     def _unknown(self, trail: Trail) -> Fault:
-        where = f" in {_named(trail[:-1])}" if trail[:-1] else ""
+        where = f" in {self._named(trail[:-1])}" if trail[:-1] else ""
         right = did_you_mean(str(trail[-1]), self._keys(trail), "known keys")
         what = f"unknown key {short(repr(str(trail[-1])))}{where}"
         return self.place.fault(trail, what, right, key=True)
+
+    def _named(self, trail: Trail) -> str:
+        if not trail:
+            return "the file"
+        if len(trail) == 1:
+            return self.names.get(str(trail[0]), str(trail[0]))
+        if isinstance(trail[-1], int):
+            return f"item {trail[-1] + 1} of {self._named(trail[:-1])}"
+        return trail[-1]
 
     def _keys(self, trail: Trail) -> tuple[str, ...]:
         return keys_at(self.model, trail[:-1])
@@ -175,13 +187,6 @@ def _holds(value: Any, part: str | int) -> bool:
     if isinstance(value, list):
         return isinstance(part, int) and part < len(value)
     return isinstance(value, Mapping) and part in value
-
-
-def _named(trail: Trail) -> str:
-    words = [str(part) if isinstance(part, str) else f"item {part + 1}" for part in trail[-2:]]
-    if not words:
-        return "the file"
-    return " of ".join(reversed(words)) if isinstance(trail[-1], int) else words[-1]
 
 
 def _said(problem: Mapping[str, Any]) -> str:

@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_SECRET = re.compile(r"token|secret|passw|credential|api_?key|private", re.IGNORECASE)
+_SECRET = re.compile(
+    r"(?<![a-z])token(?![a-z])|secret|passw|credential|api[_-]?key|private[_-]?key(?!_file)",
+    re.IGNORECASE,
+)
 _WANTS = {
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -63,11 +66,16 @@ def got(value: Any, name: object = "") -> str:
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    if _SECRET.search(str(name)):
+    if is_secret(name):
         return "a value that is not shown"
     if isinstance(value, int | float):
         return f"the number {short(str(value))}"
     return short(repr(str(value)))
+
+
+def is_secret(name: object) -> bool:
+    """Return whether a name looks like a secret's."""
+    return _SECRET.search(str(name)) is not None
 
 
 def short(text: str, most: int = 60) -> str:

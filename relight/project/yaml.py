@@ -35,6 +35,11 @@ _HINTS = (
 
 def read(path: Path, shown: str) -> Document:
     """Return a file as a Document whose places say `shown`; raises InputFaults."""
+    return parse(read_text(path, shown), shown)
+
+
+def read_text(path: Path, shown: str) -> str:
+    """Return a UTF-8 file as text; raises InputFaults."""
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST + 1)
@@ -44,7 +49,7 @@ def read(path: Path, shown: str) -> Document:
         raise _one(shown, 0, 0, "cannot be read: its name holds a NUL byte") from None
     if len(raw) > LARGEST:
         raise _one(shown, 0, 0, f"is larger than {LARGEST // 1024 // 1024} MiB")
-    return parse(decoded(raw, shown), shown)
+    return decoded(raw, shown)
 
 
 def decoded(raw: bytes, shown: str) -> str:

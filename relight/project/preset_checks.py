@@ -1,0 +1,142 @@
+"""What holds between the parts of a preset, its engine and a service, beyond each part's type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from relight.core.engine import Engine
+from relight.core.preset import Preset
+from relight.core.service import Service
+from relight.errors import Fault
+from relight.project.marks import Document, Trail
+from relight.project.wording import closest
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def checks(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    """Return what an engine has against a preset: bound flags, protected flags, aliases twice."""
+    yield from _bound(preset, engine, document)
+    yield from _twice(preset, engine, document)
+    yield from _protected(preset, engine, document)
+    yield from _dropped(preset, engine, document)
+
+
+def gpu_fault(
+    preset: Preset, engine: Engine, service: Service, document: Document, where: str
+) -> Fault | None:
+    """Return a fault when a preset spreads over another number of GPUs than its service has.
+
+    Counted as SGLang 0.5.10 to 0.5.23 does: tensor x pipeline x data parallel, where data-parallel
+    attention shares the GPUs of tensor parallelism. Several nodes are not counted.
+    """
+    flags = {engine.canonical(name): (name, value) for name, value in preset.flags.items()}
+    sizes: list[int] = []
+    for size in ("tp-size", "pp-size", "dp-size"):
+        _, value = flags.get(size, ("", 1))
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        sizes.append(value)
+    if not service.gpus or "nnodes" in flags:
+        return None
+    tensor, pipeline, data = sizes
+    needs = tensor * pipeline * (1 if "enable-dp-attention" in flags else data)
+    if needs == len(service.gpus):
+        return None
+    named = [flags[size][0] for size in ("tp-size", "pp-size", "dp-size") if size in flags]
+    trail: Trail = ("flags", named[0]) if named else ("flags",)
+    because = f" ({' x '.join(named)})" if named else ", as no tp-size says otherwise"
+    what = f"this preset runs on {needs} GPU(s){because}, but {where} has {len(service.gpus)}"
+    return document.fault(trail, what, "make tp-size and the service's gpus agree")
+
+
+def environment_faults(data: Any, document: Document) -> Iterator[Fault]:
+    """Return faults of `env` at each variable: no name of one, or a secret written out."""
+    env = data.get("env") if isinstance(data, Mapping) else None
+    for name, value in env.items() if isinstance(env, Mapping) else ():
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+            what = f"{str(name)[:60]!r} is not the name of an environment variable"
+            yield document.fault(("env", name), what, key=True)
+        elif isinstance(value, str) and _SECRET.search(name):
+            what = f"{name} looks like a secret, and its value stands in the file"
+            right = f"write a reference, {name}: {{env: {name}}}, and never the value"
+            yield document.fault(("env", name), what, right)
+
+
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+
+
+def _written(preset: Preset) -> Iterator[tuple[Trail, str]]:
+    """Return every flag that a preset gives a value, and where."""
+    for flag in preset.flags:
+        yield ("flags", flag), flag
+    for name, layer in preset.layers.items():
+        for flag in layer.flags:
+            yield ("layers", name, "flags", flag), flag
+    for index, fallback in enumerate(preset.fallbacks):
+        for flag in fallback.set:
+            yield ("fallbacks", index, "set", flag), flag
+        for flag in fallback.adjust:
+            yield ("fallbacks", index, "adjust", flag), flag
+
+
+def _bound(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    for trail, flag in _written(preset):
+        key = engine.reserved.get(flag) or engine.reserved.get(engine.canonical(flag))
+        if key is not None:
+            what = f"the flag {flag} is set by relight itself"
+            yield document.fault(trail, what, f"write it as the {key}", key=True)
+
+
+def _twice(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    mappings: list[tuple[Trail, Mapping[str, Any]]] = [(("flags",), preset.flags)]
+    mappings += [(("layers", name, "flags"), one.flags) for name, one in preset.layers.items()]
+    for trail, flags in mappings:
+        first: dict[str, str] = {}
+        for flag in flags:
+            other = first.setdefault(engine.canonical(flag), flag)
+            if other != flag:
+                what = f"{flag} and {other} are one flag under two names"
+                yield document.fault((*trail, flag), what, f"keep {other}", key=True)
+
+
+def _protected(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    why = "it changes results, the interface or security"
+    for name, layer in preset.layers.items():
+        for flag in layer.flags:
+            if _holds(engine, flag):
+                what = f"the layer {name} holds {flag}, which must not be dropped: {why}"
+                where: Trail = ("layers", name, "flags", flag)
+                yield document.fault(where, what, "move it under flags of the preset", key=True)
+    for index, fallback in enumerate(preset.fallbacks):
+        touched: list[tuple[Trail, str]] = [
+            (("fallbacks", index, "drop", place), flag) for place, flag in enumerate(fallback.drop)
+        ]
+        touched += [(("fallbacks", index, "set", flag), flag) for flag in fallback.set]
+        touched += [(("fallbacks", index, "adjust", flag), flag) for flag in fallback.adjust]
+        for trail, flag in touched:
+            if _holds(engine, flag) and flag not in engine.reserved:
+                what = f"a fallback must not touch {flag}: {why}"
+                yield document.fault(trail, what, "change it by hand, in flags")
+
+
+def _dropped(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    names = {engine.canonical(flag) for _, flag in _written(preset)}
+    for index, fallback in enumerate(preset.fallbacks):
+        for place, flag in enumerate(fallback.drop):
+            if engine.canonical(flag) not in names:
+                meant = closest(flag, names)
+                right = f"did you mean {meant}?" if meant else "name a flag of flags or layers"
+                what = f"this fallback drops {flag}, which the preset has nowhere"
+                yield document.fault(("fallbacks", index, "drop", place), what, right)
+        for flag in fallback.adjust:
+            if engine.canonical(flag) not in {engine.canonical(name) for name in preset.flags}:
+                what = f"this fallback adjusts {flag}, which has no value in flags"
+                where: Trail = ("fallbacks", index, "adjust", flag)
+                yield document.fault(where, what, f"give it one: flags: {{{flag}: ...}}", key=True)
+
+
+def _holds(engine: Engine, flag: str) -> bool:
+    return flag in engine.protected or engine.canonical(flag) in engine.protected

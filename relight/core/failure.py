@@ -51,11 +51,12 @@ class Evidence(Frozen):
 class Remedy(Frozen):
     """What would help, as data: flags to drop, set or move, variables, or words for a person.
 
-    `auto` says whether a tool may do it alone: `safe`, `bounded` (within a budget), `never`.
+    `rename` respells flags and keeps their values (old name -> new one). `auto` says whether a tool may do it alone: `safe`, `bounded` (within a budget), `never`.
     """
 
     drop: tuple[str, ...] = ()
     set: dict[str, FlagValue] = {}
+    rename: dict[str, str] = {}
     raise_: tuple[str, ...] = ()
     lower: tuple[str, ...] = ()
     env: dict[str, str] = {}

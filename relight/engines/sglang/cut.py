@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 LIMIT = 256 * 1024
-"""Characters of one line that are kept: the `server_args=` line has 40,000, a prompt may have more."""
+"""Characters of one line that are kept; the `server_args=` line has 40,000, a prompt more."""
 
 # A logger's line may be glued to the end of a bar, or to another rank's line without its newline.
 _STAMP = re.compile(r"\[20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+
+
+# What other tools put before each line: docker compose, Kubernetes, journald, Python's logging, Ray.
+_WRAPPED = re.compile(
+    r"(?:[\w.-]+ *\| "
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"
+    r"|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S+ [^:\s\[]+(?:\[\d+\])?: "
+    r"|\d{4}-\d\d-\d\d [\d:]{8},\d{3} - \S+ - [A-Z]+ - "
+    r"|\(\w+ pid=\d+[^)]*\) )"
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class Cut(NamedTuple):
@@ -70,16 +82,26 @@ class LineCutter:
                 if part:
                     cuts += self._pieces(part)
         elif line:
-            if line.find("[20", 1) > 0:
+            if line.find("[20", 1) > 0 or "\x1b" in line:
                 cuts += self._pieces(line)
             else:
-                cuts.append(Cut(self._number, line[:LIMIT]))
+                cuts.append(Cut(self._number, unwrapped(line)[:LIMIT]))
 
     def _pieces(self, line: str) -> list[Cut]:
+        if "\x1b" in line:
+            line = _COLOUR.sub("", line)
         starts = [found.start() for found in _STAMP.finditer(line, 1)] if "[20" in line else []
         edges = [0, *starts, len(line)]
         return [
-            Cut(self._number, line[start:stop][:LIMIT])
-            for start, stop in zip(edges, edges[1:], strict=False)
+            Cut(self._number, unwrapped(line[start:stop])[:LIMIT])
+            for start, stop in pairwise(edges)
             if line[start:stop].strip()
         ]
+
+
+def unwrapped(line: str) -> str:
+    """Return a line without what a log collector put before it."""
+    if line[0] in "[ \t":
+        return line
+    found = _WRAPPED.match(line)
+    return line[found.end() :] if found else line

@@ -50,9 +50,12 @@ _WORDS: dict[str, tuple[Stage | None, str]] = {
 _ANY = re.compile("|".join(re.escape(word) for word in _WORDS))
 
 
-def place_of(text: str) -> tuple[Stage | None, str] | None:
-    """Return the stage and the tag that a frame's line tells, or None; the last word counts."""
-    if not text.startswith((" ", "File ", "\t")) and 'File "' not in text:
+def place_of(text: str, *, within: bool) -> tuple[Stage | None, str] | None:
+    """Return the stage and the tag that a frame's line tells, or None; the last word counts.
+
+    `within` says that a traceback is being printed, so that a bare line may be its source code.
+    """
+    if not within and not text.startswith((" ", "File ", "\t")) and 'File "' not in text:
         return None
     words: list[str] = _ANY.findall(text)
     return _WORDS[words[-1]] if words else None

@@ -62,7 +62,7 @@ for _mark in MARKS:
 _NOT = re.compile(r"Capture (?:\w+ )*graph failed", re.IGNORECASE)
 _WARM_UP = re.compile(r'"(?:GET /(?:get_)?model_info|POST /(?:generate|encode))\b')
 
-_BAR = re.compile(r"(?:^|\s)(\d{1,3})%(?:\||\s+Completed\s*\|)")
+_BAR = re.compile(r"(?:^|\s)(\d{1,3})%(?:\||\s+Completed\s*\||\s*$)")
 _BARS: tuple[Mark, ...] = (
     Mark("loading", Stage.LOAD),
     Mark("downloading", Stage.LOAD),
@@ -82,6 +82,17 @@ def stage_of(message: str) -> Stage | None:
     if message.startswith("INFO:") and _WARM_UP.search(message):
         return Stage.WARMUP
     return None
+
+
+def captured(text: str) -> frozenset[str]:
+    """Return whose graphs a capture's line is about: `prefill`, `draft`."""
+    low = text.lower()
+    tags = set()
+    if "prefill" in low or "piecewise" in low or "num tokens" in low:
+        tags.add("prefill")
+    if "draft" in low:
+        tags.add("draft")
+    return frozenset(tags)
 
 
 class Bar(NamedTuple):

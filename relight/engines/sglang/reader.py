@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from relight.core.startup import (
     Ending,
     Fact,
@@ -16,14 +18,17 @@ from relight.engines.sglang.arguments import arguments_of
 from relight.engines.sglang.batches import batch_of
 from relight.engines.sglang.cut import Cut, LineCutter
 from relight.engines.sglang.facts import facts_of
-from relight.engines.sglang.marks import ARGUMENTS, bar_of, stage_of
+from relight.engines.sglang.marks import ARGUMENTS, bar_of, captured, stage_of
 from relight.engines.sglang.rule import Scene
 from relight.engines.sglang.suspects import Suspects
-from relight.engines.sglang.verdict import diagnose
+from relight.engines.sglang.verdict import State, diagnose
 
 _ORDER = {stage: index for index, stage in enumerate(Stage)}
 _TIMELINE = 200
 _RANKS = 1024
+_COMPILING = re.compile(
+    r"DeepGEMM|JIT|autotune|nvcc|ninja|[Cc]ompil(?:e|ing)|torch_extensions|Building extension"
+)
 
 
 class SglangReader:
@@ -47,6 +52,8 @@ class SglangReader:
         self._stopping = False
         self._bar: tuple[str, int] = ("", -1)
         self._last = 0
+        self._compiling = False
+        self._about: frozenset[str] = frozenset()
 
     def feed(self, data: bytes) -> tuple[LogEvent, ...]:
         """Take the next bytes, cut anywhere, and return what they tell."""
@@ -58,15 +65,16 @@ class SglangReader:
 
     def reading(self, ending: Ending) -> Reading:
         """Say what the log came to, given how the process stands."""
-        diagnosis, terminal = diagnose(
-            self._suspects,
-            ending,
+        state = State(
             stage=self._furthest,
             ready=self._ready,
+            serving=self._serving,
             stopping=self._stopping,
             last=self._last,
             arguments=self.arguments,
+            compiling=self._compiling,
         )
+        diagnosis, terminal = diagnose(self._suspects, ending, state)
         return Reading(
             ready=self._ready,
             stage=self._furthest,
@@ -93,11 +101,7 @@ class SglangReader:
             self._batch(number, head, batch.phase, events)
             events.append(batch)
             return
-        if (
-            not stamped
-            and ("%|" in text or "Completed |" in text)
-            and self._progress(text, number, events)
-        ):
+        if not stamped and "%" in text and self._progress(text, number, events):
             return
         if stamped:
             self._rank = head.split(" ", 2)[2] if head.count(" ") > 1 else ""
@@ -115,6 +119,8 @@ class SglangReader:
             self._reach(Stage.RESOLVE, number, at, events)
         stage = stage_of(message)
         if stage is not None:
+            if stage is Stage.CAPTURE:
+                self._about = captured(message)
             self._mark(stage, number, at, events)
         low = message.lower()
         for name, value, last in facts_of(message, low):
@@ -124,11 +130,15 @@ class SglangReader:
         if not self._stopping:
             if stage is None:
                 scene = Scene(
-                    self._here(), arguments=self.arguments, serving=self._ready or self._serving
+                    self._here(),
+                    self._about,
+                    self.arguments,
+                    serving=self._ready or self._serving,
                 )
                 self._suspects.take(number, message, self._rank, scene, stamped=stamped)
             if message.strip():
                 self._last = number
+                self._compiling = _COMPILING.search(message) is not None
 
     def _begin(self, number: int, message: str, at: str, events: list[LogEvent]) -> None:
         if self._ready or self._stopping:
@@ -196,6 +206,8 @@ class SglangReader:
         if bar is None:
             return "it/s]" in text or "?it" in text
         self._last = number
+        if bar.stage is Stage.CAPTURE:
+            self._about |= captured(text)
         if bar.stage is not None and not self._ready and self._here() is not bar.stage:
             self._mark(bar.stage, number, "", events)
         if (bar.what, bar.percent) != self._bar:

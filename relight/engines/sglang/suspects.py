@@ -16,6 +16,11 @@ _CHAIN = ("During handling of the above", "The above exception was")
 _TORCH_RANK = re.compile(r"^\[rank\d+\]:\s?")
 # The line that ends a traceback: an exception's dotted name at the start of the line.
 _EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: |:?$)")
+# A process that ends because its parent or its user ended it says this; it is no cause.
+_LEFT = re.compile(
+    r"(?:\w+\.)*(?:BrokenPipeError|EOFError|KeyboardInterrupt|CancelledError|SystemExit|"
+    r"GeneratorExit|ConnectionResetError|ConnectionRefusedError)\b"
+)
 _FRAMED = re.compile(r"hit an exception|Initialization failed\.|[Ss]cheduler (?:died|is dead)")
 _CAPTURE = re.compile(r"Capture (\w+ )*(?:CUDA )?graph failed", re.IGNORECASE)
 _PREFILL = re.compile(r"prefill|piecewise", re.IGNORECASE)
@@ -61,6 +66,7 @@ class Suspects:
         self._chained = False
         self._tags: set[str] = set()
         self._known: set[tuple[str, bool]] = set()
+        self._source = False
 
     def take(self, line: int, text: str, rank: str, scene: Scene, *, stamped: bool) -> None:
         """Look at one message that is neither a stage's, nor a bar, nor a batch."""
@@ -74,10 +80,12 @@ class Suspects:
             if text.startswith(_OPENS):
                 return
         current = None if stamped else self._current()
-        self._place(text, current)
+        self._place(text, current, within=bool(self._open) and not stamped)
+        # The line after a frame is source code: its words are no message.
+        source, self._source = self._source, text.startswith('  File "')
         low = text.lower()
         if worth_a_look(low) and not BENIGN.search(text):
-            self._judge(line, text, low, rank, scene, current)
+            self._judge(line, text, low, rank, scene, current, source=source)
         if not stamped and self._open and _EXCEPTION.match(text):
             self._bare(line, text, scene)
 
@@ -109,8 +117,8 @@ class Suspects:
     def _current(self) -> Incident | None:
         return self._open[-1] if self._open else self._closed
 
-    def _place(self, text: str, current: Incident | None) -> None:
-        place = place_of(text)
+    def _place(self, text: str, current: Incident | None, *, within: bool) -> None:
+        place = place_of(text, within=within)
         if place is None:
             return
         stage, tag = place
@@ -120,11 +128,21 @@ class Suspects:
             current.stage = stage
 
     def _judge(
-        self, line: int, text: str, low: str, rank: str, scene: Scene, current: Incident | None
+        self,
+        line: int,
+        text: str,
+        low: str,
+        rank: str,
+        scene: Scene,
+        current: Incident | None,
+        *,
+        source: bool,
     ) -> None:
         here = self._scene(text, scene, current)
         for rule in RULES:
             if (rule.name, here.serving) in self._known and not rule.last and rule.times == 1:
+                continue
+            if source and rule.tier is Tier.CAUSE:
                 continue
             match = rule.match(text, low, here)
             if match is None:
@@ -158,12 +176,30 @@ class Suspects:
             tags.add("prefill")
         return Scene(stage, frozenset(tags), scene.arguments, scene.serving)
 
+    def unended(self) -> list[Suspect]:
+        """Return framed failures whose exception is not (or not yet) there: the log was cut."""
+        return [
+            Suspect(
+                None,
+                Tier.GENERIC,
+                one.start,
+                _OPENS,
+                None,
+                Scene(one.stage, frozenset(one.tags), serving=one.stage is Stage.SERVING),
+                one.start,
+                one.rank,
+                framed=True,
+            )
+            for one in self._open
+            if one.framed
+        ]
+
     def _bare(self, line: int, text: str, scene: Scene) -> None:
         current = self._open.pop()
         self._closed = current
         here = self._scene(text, scene, current)
         bare = [one for one in self.found if one.rule is None]
-        if len(bare) < _MANY and not BENIGN.search(text):
+        if len(bare) < _MANY and not _LEFT.match(text) and not BENIGN.search(text):
             self.found.append(
                 Suspect(
                     None,

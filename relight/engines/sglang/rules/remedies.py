@@ -72,9 +72,15 @@ WEIGHTS_TOO_BIG = tell(
 )
 NO_CUSTOM_ALL_REDUCE = Remedy(
     set={"disable-custom-all-reduce": True},
-    env={"NCCL_P2P_DISABLE": "1"},
-    words="Use NCCL instead of the custom all-reduce; if it still hangs, without P2P.",
+    words="Use NCCL instead of the custom all-reduce; if it still fails, NCCL_P2P_DISABLE=1.",
     auto="safe",
+)
+NO_PEER_ACCESS = Remedy(
+    set={"disable-custom-all-reduce": True},
+    env={"NCCL_P2P_DISABLE": "1"},
+    words="A silent start of several GPUs is mostly peer access (IOMMU, ACS) or the wrong network "
+    "interface: start without P2P and without the custom all-reduce.",
+    auto="bounded",
 )
 ANOTHER_BACKEND = Remedy(
     drop=("attention-backend", "prefill-attention-backend", "decode-attention-backend"),
@@ -99,4 +105,9 @@ NO_PROXY = Remedy(
     env={"NO_PROXY": "127.0.0.1,localhost,0.0.0.0", "no_proxy": "127.0.0.1,localhost,0.0.0.0"},
     words="The server's request to itself went through a proxy: exempt its own addresses.",
     auto="safe",
+)
+CRASHED = Remedy(
+    drop=SPECULATIVE,
+    words="Start again; after it crashed a few times, without speculative decoding; then roll back.",
+    auto="bounded",
 )

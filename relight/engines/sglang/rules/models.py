@@ -1,0 +1,343 @@
+"""Rules for the model: it cannot be had, is not known, or does not fit what was asked."""
+
+from __future__ import annotations
+
+import re
+
+from relight.core.failure import FailureClass, Remedy
+from relight.core.startup import Stage
+from relight.engines.sglang.rule import Rule, Scene, Tier, regex
+from relight.engines.sglang.rules.remedies import drop_speculation, tell
+
+# A request of the server to itself is no download.
+_OWN = regex(r"model_info|/generate|/health|warmup|127\.0\.0\.1|0\.0\.0\.0|localhost")
+_OFFLINE = Remedy(
+    env={"HF_HUB_OFFLINE": "1"},
+    words="The hub cannot be reached: fetch the model to the host first, then start offline.",
+    auto="bounded",
+)
+_STARTING = frozenset({Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST, Stage.LOAD})
+
+
+def _unknown_type(match: re.Match[str], scene: Scene) -> Remedy:
+    text = match.string.lower()
+    if "assistant" in text or "eagle" in text or "draft" in text or "draft" in scene.tags:
+        return drop_speculation("The draft model's type is unknown here: start without it.")
+    return tell(
+        "A newer SGLang (with the transformers that it pins) may know the model; do not upgrade "
+        "transformers alone."
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "access.denied",
+        FailureClass.MODEL_ACCESS,
+        (
+            "401 client error",
+            "403 client error",
+            "gated repo",
+            "gatedrepoerror",
+            "access to model",
+            "awaiting a review",
+            "you are trying to access a gated",
+            "invalid username or password",
+            "invalid user token",
+            "not in the authorized list",
+        ),
+        "the hub refuses the model to this account",
+        tell("Accept the model's licence and give a token that may read it (HF_TOKEN)."),
+        unless=_OWN,
+    ),
+    Rule(
+        "access.none",
+        FailureClass.MODEL_ACCESS,
+        (
+            "404 client error",
+            "repositorynotfounderror",
+            "revisionnotfounderror",
+            "entrynotfounderror",
+            "repo id must be in the form",
+            "repo id must use alphanumeric",
+            "is not a local folder and is not a valid model identifier",
+            "not a valid model identifier",
+            "does not appear to have a file named",
+            "can't load tokenizer for",
+            "can't load the configuration of",
+            "can't load image processor",
+            "can't load feature extractor",
+            "no file named",
+            "incorrect path_or_model_id",
+            "hfvalidationerror",
+            "model path does not exist",
+            "unable to load vocabulary from file",
+        ),
+        "there is no such model, or not all of its files",
+        tell(
+            "Check the model's path or name on the host, and that config and tokenizer are there."
+        ),
+        unless=_OWN,
+    ),
+    Rule(
+        "access.config_file",
+        FailureClass.MODEL_ACCESS,
+        ("no such file or directory",),
+        "a file of the model is missing",
+        tell("Check the model's folder on the host."),
+        regex(
+            r"No such file or directory: .*(?:config\.json|tokenizer|\.safetensors|\.gguf|"
+            r"snapshots/|models--|generation_config|index\.json)"
+        ),
+    ),
+    Rule(
+        "access.disk",
+        FailureClass.MODEL_ACCESS,
+        ("not enough free disk", "disk quota exceeded"),
+        "the disk is too full for the model",
+        tell("Free disk space, or point HF_HOME at a bigger disk."),
+    ),
+    Rule(
+        "access.disk_full",
+        FailureClass.MODEL_ACCESS,
+        ("no space left on device",),
+        "the disk is too full for the model",
+        tell("Free disk space, or point HF_HOME at a bigger disk."),
+        unless=regex(r"/dev/shm|nccl|shared memory|psm_|torch_"),
+        stages=_STARTING,
+    ),
+    Rule(
+        "access.network",
+        FailureClass.MODEL_ACCESS,
+        (
+            "couldn't connect to",
+            "can't connect to",
+            "localentrynotfounderror",
+            "offlinemodeisenabled",
+            "outgoing traffic has been disabled",
+            "cannot find the requested files in the",
+            "connectionreseterror",
+            "connection reset by peer",
+            "connection aborted",
+            "max retries exceeded with url",
+            "name resolution",
+            "name or service not known",
+            "readtimeouterror",
+            "connecttimeout",
+            "read timed out",
+            "incompleteread",
+            "chunkedencodingerror",
+            "429 client error",
+            "too many requests",
+            "504 server error",
+            "503 server error",
+            "502 server error",
+            "500 server error",
+            "hfhubhttperror",
+            "consistency check failed",
+            "proxyerror",
+            "certificate verify failed",
+            "download failed",
+            "xet",
+        ),
+        "the model's files cannot be fetched",
+        _OFFLINE,
+        regex(
+            r"Error|Exception|refused|failed|Timeout|couldn't connect|can't connect|disabled|"
+            r"cannot find the requested|Client Error|reset by peer"
+        ),
+        regex(
+            _OWN.pattern + r"|gloo|nccl|tcpstore|c10d|socket\.cpp|Ignore|retry|bootstrap|mooncake|"
+            r"zmq|worker|rank"
+        ),
+        tier=Tier.CONTEXT,
+        stages=_STARTING,
+    ),
+    Rule(
+        "access.permission",
+        FailureClass.MODEL_ACCESS,
+        ("permission denied",),
+        "the model's folder or cache cannot be read or written",
+        tell("Give the server's user the folder, or another HF_HOME."),
+        regex(r"Permission denied: .*(?:hub|hugg|model|snapshots|\.lock|cache)"),
+        stages=_STARTING,
+    ),
+    Rule(
+        "access.stalled",
+        FailureClass.MODEL_ACCESS,
+        ("starting to load model", "fetching ", "downloading"),
+        "loading began and nothing followed",
+        Remedy(
+            env={"HF_HUB_OFFLINE": "1"},
+            words="Fetch the model to the host first, then start once more, offline.",
+            auto="bounded",
+        ),
+        regex(r"Starting to load model \S+?\.\.\.|^(?:Fetching|Downloading) .*\d+%"),
+        last=True,
+    ),
+    Rule(
+        "unsupported.type",
+        FailureClass.MODEL_UNSUPPORTED,
+        (
+            "does not recognize this architecture",
+            "unrecognized configuration class",
+            "unrecognized model in",
+            "is already used by a transformers model",
+            "are not supported for now",
+            "is not a registered model in the transformers library",
+            "cannot find model module",
+            "no module named 'transformers_modules",
+            "requires you to execute the configuration file",
+            "contains custom code which must be executed",
+            "please pass the argument `trust_remote_code=true`",
+            "unsupported architecture",
+            "unsupported architectures",
+            "not supported for model",
+            "model architectures failed to be inspected",
+            "has no sglang implementation and the transformers implementation is not",
+            "is not currently supported by sglang",
+            "`rope_scaling` must be a dictionary",
+            "unknown rope scaling type",
+            "unknown rope scaling",
+            "does not support bitsandbytes quantization yet",
+        ),
+        "this SGLang, or its transformers, does not know the model",
+        _unknown_type,
+        unless=regex(r"falling back|ignore"),
+    ),
+    Rule(
+        "unsupported.key",
+        FailureClass.MODEL_UNSUPPORTED,
+        ("keyerror: '",),
+        "this transformers does not know the model's type",
+        _unknown_type,
+        re.compile(r"KeyError: '[a-z0-9_.-]+'\s*$"),
+        tags=frozenset({"config"}),
+        stages=frozenset({Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST}),
+    ),
+    Rule(
+        "unsupported.assistant",
+        FailureClass.MODEL_UNSUPPORTED,
+        ("_assistant'", "_eagle'", "_eagle3'", "_mtp'"),
+        "this transformers does not know the draft model's type",
+        _unknown_type,
+        re.compile(r"KeyError: '\w+'"),
+    ),
+    Rule(
+        "checkpoint.shape",
+        FailureClass.CHECKPOINT_MISMATCH,
+        (
+            "is not divisible by weight quantization",
+            "not divisible by block_n",
+            "not divisible by block_k",
+            "not divisible by weight",
+            "is not divisible by group_size",
+            "not aligned with the quantized weight shape",
+            "too large tensor parallel size",
+            "weight input_size_per_partition",
+            "weight output_size_per_partition",
+            "is not divisible by min_thread_",
+            "size mismatch for",
+            "attempted to load weight",
+            "must match the size of tensor",
+            "the size of tensor a",
+            "shape mismatch",
+            "mismatched shape",
+            "is invalid for input of size",
+            "exceeds dimension size",
+            "start (0) + length",
+            "error(s) in loading state_dict",
+            "not divisible by tp",
+            "must be divisible by tensor parallel",
+            "must be divisible by tp",
+            "heads must be divisible",
+            "heads % ",
+            "is not divisible by the number of",
+            "is not divisible by",
+            "rank-0 checksum mismatch",
+            "checksum mismatch",
+        ),
+        "the weights do not divide or do not match as asked",
+        tell("Another tp-size (or ep-size) that divides the model, or another checkpoint."),
+        unless=regex(r"--[a-z]|page_size|chunked|server_args|capture"),
+        stages=frozenset(
+            {Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST, Stage.LOAD, Stage.KVPOOL}
+        ),
+    ),
+    Rule(
+        "checkpoint.broken",
+        FailureClass.CHECKPOINT_MISMATCH,
+        (
+            "safetensorerror",
+            "metadataincompletebuffer",
+            "headertoolarge",
+            "headertoosmall",
+            "invalidheaderdeserialization",
+            "invalid header",
+            "error while deserializing header",
+            "unpicklingerror",
+            "pytorchstreamreader failed",
+            "cannot find any model weights",
+            "could not find checkpoint files",
+            "missing from",
+            "are missing from the checkpoint",
+            "missing keys (",
+            "weights were not initialized from checkpoint",
+            "not initialized from the checkpoint",
+            "did not initialize all model parameters",
+            "are still corrupted",
+            "checkpoint files may be corrupted",
+            "invalid magic number",
+            "not a valid gguf",
+            "gguf magic invalid",
+            "expected magic",
+            "file is not a zip file",
+        ),
+        "files of the checkpoint are broken or missing",
+        tell(
+            "Compare sizes with the hub and fetch the broken files again (a 130-byte file is a "
+            "Git LFS pointer)."
+        ),
+        regex(
+            r"Safetensor|Metadata|Header|Unpickling|StreamReader|Cannot find any|Could not find|"
+            r"shard file\(s\) missing|missing from the checkpoint|Missing keys|initialized|"
+            r"initialize all|corrupted|magic|zip file"
+        ),
+    ),
+    Rule(
+        "checkpoint.parameter",
+        FailureClass.CHECKPOINT_MISMATCH,
+        ("keyerror: '", "not found in params_dict", "has no attribute 'weight_loader'"),
+        "the checkpoint names weights that the model does not have",
+        tell("Another checkpoint, or an SGLang that knows this one's layout."),
+        re.compile(
+            r"KeyError: '[\w.]*(?:weight|bias|scale|layers|qweight|proj|embed|experts)[\w.]*'"
+            r"|not found in params_dict|weight_loader"
+        ),
+        tier=Tier.CONTEXT,
+        stages=frozenset({Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST, Stage.LOAD}),
+    ),
+    Rule(
+        "spec.draft_model",
+        FailureClass.SPEC_CONFIG,
+        ("draft", "eagle"),
+        "the draft model does not go with the model",
+        drop_speculation(),
+        regex(
+            r"(?:Error|Exception): .*(?:draft (?:model|checkpoint|head)|(?:eagle3?|draft)\S* .*"
+            r"(?:hidden|vocab|layers?|architecture|mismatch|requires)|draft_model|draft_vocab)"
+        ),
+        regex(r"memory|--speculative-(?:eagle-topk|num-)|graph"),
+        serving=False,
+        flag="speculative-draft-model-path",
+    ),
+    Rule(
+        "spec.frame",
+        FailureClass.SPEC_CONFIG,
+        ("self.draft_worker =", "eagleworker(", "draft_worker = "),
+        "the draft model could not be set up",
+        drop_speculation(),
+        tier=Tier.FRAME,
+        serving=False,
+        flag="speculative-draft-model-path",
+    ),
+)

@@ -2,20 +2,28 @@
 
 A module file has `class Args(Frozen)`, what the task may say, and
 `def run(args: Args, scope: Scope) -> Outcome`, which acts on one host. Optional names:
-`FREE_FORM = "cmd"` (the argument that a bare string fills) and `CHECK_MODE = False` (skipped under
-`--check`; a module without it must honour `scope.check` itself).
+`FREE_FORM = "cmd"` (the argument that a bare string fills), `RAW = ("that",)` (arguments that the
+module renders by itself) and `CHECK_MODE = False` (skipped under `--check`; a module without it
+must honour `scope.check` itself). A file whose module is named as a Python keyword ends in `_`.
 """
 
 from __future__ import annotations
 
+import importlib
+import keyword
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from relight.connections import Connection
 from relight.core.events import Event
+from relight.core.playbook import ModuleSpec
 from relight.project import Project
+
+if TYPE_CHECKING:
+    from relight.core.templating import Templar
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,32 @@ class Scope:
     diff: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     become: bool = False
+    templar: Templar | None = None
+    """What renders with the task's variables, for a module that evaluates expressions."""
+    stopped: Callable[[], bool] = lambda: False
+    """Whether the operator said stop: a module that acts for long asks now and then."""
+    folder: str = ""
+    """The folder of the playbook's file: relative sources are looked for from there."""
 
 
 def names() -> tuple[str, ...]:
     """Return the modules that exist here, by their short names."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(module.name.rstrip("_") for module in pkgutil.iter_modules(__path__)))
+
+
+def load(name: str) -> ModuleType:
+    """Return the file of a module; raises ImportError when there is none."""
+    file = f"{name}_" if keyword.iskeyword(name) else name
+    return importlib.import_module(f"{__name__}.{file}")
+
+
+def spec(name: str) -> ModuleSpec:
+    """Return what is known of a module without running it."""
+    module = load(name)
+    return ModuleSpec(
+        name,
+        module.Args,
+        getattr(module, "FREE_FORM", None),
+        getattr(module, "RAW", ()),
+        getattr(module, "CHECK_MODE", True),
+    )

@@ -1,0 +1,164 @@
+"""One run of a module on one host: arguments rendered and checked, every end turned into words."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from relight import modules
+from relight.core.events import Note
+from relight.core.lazy import OMIT
+from relight.core.outcome import Outcome
+from relight.core.playbook import ModuleSpec, Task
+from relight.core.templating import Templar, TemplateFault
+from relight.errors import EXIT_FAILED, RelightError, Unreachable
+from relight.executor.flags import flag
+from relight.executor.hosts import Host
+from relight.executor.result import TaskResult, failure
+from relight.executor.settings import Run
+from relight.executor.variables import Plain, merged_environment
+from relight.project import validation
+from relight.project.marks import Document
+
+
+@dataclass(frozen=True)
+class Act:
+    """A module, ready to run on a host."""
+
+    spec: ModuleSpec
+    args: Any
+    scope: modules.Scope
+
+
+def prepare(run: Run, host: Host, task: Task, templar: Templar, folder: str) -> Act:
+    """Return the module with its arguments; raises `TemplateFault` and ValueError."""
+    spec = modules.spec(task.module)
+    args = _read(spec, rendered(spec, task.args, templar))
+    changes = _connection(task, templar)
+    become = flag(templar, task.option("become"), default=False)
+    settings = run.settings
+    scope = modules.Scope(
+        host=host.name,
+        variables=Plain(templar),
+        project=settings.project,
+        open_connection=lambda: host.open(**changes),
+        report=settings.report,
+        check=flag(templar, task.option("check_mode"), default=settings.check),
+        diff=flag(templar, task.option("diff"), default=settings.diff),
+        environment=merged_environment(templar, task.inherited.environment),
+        become=become,
+        templar=templar,
+        stopped=run.stopped,
+        folder=folder,
+    )
+    return Act(spec, args, scope)
+
+
+def rendered(spec: ModuleSpec, args: Mapping[str, Any], templar: Templar) -> dict[str, Any]:
+    """Return a module's arguments, rendered; those that are omitted are not there."""
+    result: dict[str, Any] = {}
+    for name, value in args.items():
+        try:
+            key = templar.render(name)
+            shown = value if name in spec.raw else templar.render(value)
+        except TemplateFault as fault:
+            raise fault.under(name) from None
+        if shown is not OMIT:
+            result[str(key)] = shown
+    return result
+
+
+def _read(spec: ModuleSpec, values: dict[str, Any]) -> Any:
+    args, faults = validation.read(spec.args, values, Document(spec.name, values, {}))
+    if faults:
+        said = "; ".join(f"{f.what}; {f.right}" if f.right else f.what for f in faults)
+        raise ValueError(f"{spec.name}: {said}")
+    return args
+
+
+def _connection(task: Task, templar: Templar) -> dict[str, Any]:
+    """Return what the task changes about the host's address."""
+    changes: dict[str, Any] = {}
+    if task.option("become") is not None:
+        changes["become"] = flag(templar, task.option("become"), default=False)
+    if task.option("become_user") is not None:
+        changes["become_user"] = str(templar.render(task.option("become_user")))
+    if task.option("connection") is not None:
+        changes["connection"] = str(templar.render(task.option("connection")))
+    return changes
+
+
+def act(host: Host, ready: Act, timeout: float | None = None) -> TaskResult:
+    """Run a module; whatever happens comes back as a result."""
+    if ready.scope.check and not ready.spec.check_mode:
+        return TaskResult({"changed": False, "skipped": True, "msg": _NOT_IN_CHECK_MODE})
+    late = threading.Event()
+    timer = None
+    if timeout:
+
+        def break_off() -> None:
+            late.set()
+            host.close()
+
+        timer = threading.Timer(timeout, break_off)
+        timer.start()
+    try:
+        result = _guarded(host, ready)
+    finally:
+        if timer is not None:
+            timer.cancel()
+    if late.is_set() and (result.failed or result.unreachable):
+        seconds = int(timeout or 0)
+        return failure(f"Timed out after {seconds} second(s).", timedout={"period": seconds})
+    return result
+
+
+_NOT_IN_CHECK_MODE = "the module does nothing in check mode"
+
+
+def _guarded(host: Host, ready: Act) -> TaskResult:
+    try:
+        outcome: Outcome = modules.load(ready.spec.name).run(ready.args, ready.scope)
+    except Unreachable as error:
+        host.close()
+        return TaskResult({"changed": False, "unreachable": True, "msg": str(error)})
+    except RelightError as error:
+        result = failure(str(error))
+        result.exit_code = None if error.exit_code == EXIT_FAILED else error.exit_code
+        return result
+    except TimeoutError as error:
+        return failure(str(error) or "the host did not answer in time")
+    except Exception as error:  # noqa: BLE001  a module's bug must not take the run down
+        return _bug(ready, error)
+    return _result(ready.spec.name, outcome)
+
+
+def _bug(ready: Act, error: Exception) -> TaskResult:
+    words = f"a bug in relight's module {ready.spec.name}: {type(error).__name__}: {error}"
+    if os.environ.get("RELIGHT_DEBUG"):
+        text = "".join(traceback.format_exception(error))
+        ready.scope.report(Note(level="error", host=ready.scope.host, text=text))
+    else:
+        words += " (RELIGHT_DEBUG=1 shows where)"
+    return failure(words)
+
+
+def _result(module: str, outcome: Outcome) -> TaskResult:
+    values = outcome.registered()
+    if outcome.skipped and not outcome.failed:
+        values.pop("failed", None)
+    if outcome.unreachable:
+        values["unreachable"] = True
+    if outcome.facts:
+        values["ansible_facts"] = outcome.facts
+    result = TaskResult(values, diff=outcome.diff, exit_code=outcome.exit_code)
+    result.degraded = outcome.degraded
+    if module == "set_fact":
+        result.learnt = dict(outcome.facts)
+    else:
+        result.facts = dict(outcome.facts)
+    return result

@@ -1,0 +1,69 @@
+"""What a run knows of one host: its connections, what it learnt, and how it fared."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relight.connections import Connection
+from relight.core.address import Address
+from relight.core.events import HostRecap
+from relight.core.recap import counted
+
+Connect = Callable[[Address], Connection]
+
+
+@dataclass
+class Host:
+    """One host during a run. Only its own thread writes to it while a task runs."""
+
+    name: str
+    address: Callable[[], Address]
+    connect: Connect
+    inventory: Mapping[str, Any]
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What `setup` and other modules found."""
+    learnt: dict[str, Any] = field(default_factory=dict)
+    """What `register` and `set_fact` keep; never rendered again."""
+    notified: list[str] = field(default_factory=list)
+    recap: HostRecap = field(default_factory=HostRecap)
+    exit_code: int | None = None
+    failed: bool = False
+    """Failed in this run for good: it takes no part in what follows."""
+    unreachable: bool = False
+    ended: bool = False
+    """Left the play by `meta: end_host` or `end_play`."""
+    connections: dict[tuple[Any, ...], Connection] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def present(self) -> bool:
+        """Return whether the host still takes part in the play."""
+        return not (self.unreachable or self.ended)
+
+    def count(self, *keys: str) -> None:
+        """Count one more under each key of the recap."""
+        self.recap = counted(self.recap, *keys)
+
+    def open(self, **changes: Any) -> Connection:
+        """Return the connection for an address with some fields changed, opened once."""
+        key = tuple(sorted(changes.items()))
+        with self.lock:
+            connection = self.connections.get(key)
+        if connection is None:
+            address = self.address()
+            connection = self.connect(address.model_copy(update=changes) if changes else address)
+            with self.lock:
+                self.connections[key] = connection
+        return connection
+
+    def close(self) -> None:
+        """Close every connection; the next `open` opens anew."""
+        with self.lock:
+            connections, self.connections = list(self.connections.values()), {}
+        for connection in connections:
+            with contextlib.suppress(Exception):
+                connection.close()

@@ -1,0 +1,69 @@
+"""Notified handlers that a failed run left over: kept on the host, run by the next run."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from relight.core.events import Note
+from relight.core.playbook import Play
+from relight.errors import RelightError
+from relight.executor.hosts import Host
+from relight.executor.strategy import Strategy
+from relight.executor.together import together
+
+_FOLDER = '"$HOME"/.relight/handlers'
+
+
+def key(path: str, play: Play) -> str:
+    """Return the name of the file on the host: one for each play of each playbook."""
+    words = f"{PurePath(path).name}\0{play.name}"
+    return hashlib.sha256(words.encode()).hexdigest()[:20]
+
+
+def keep(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
+    """Write down the notifications that are left over on hosts that failed."""
+    if strategy.run.settings.check:
+        return
+    left = [host for host in hosts if host.notified and not host.unreachable]
+    together(strategy.run, left, lambda host: _write(strategy, host, name))
+    for host in hosts:
+        host.notified = []
+
+
+def _write(strategy: Strategy, host: Host, name: str) -> None:
+    lines = "".join(f"{one}\n" for one in host.notified if "\n" not in one)
+    script = f"umask 077 && mkdir -p {_FOLDER} && cat > {_FOLDER}/{name}"
+    try:
+        result = host.open().control(script, data=lines.encode())
+        kept, why = result.exit == 0, result.err
+    except (RelightError, TimeoutError) as error:
+        kept, why = False, str(error)
+    names = ", ".join(host.notified)
+    text = f"handlers that did not run are kept for the next run: {names}"
+    if not kept:
+        text = f"handlers did not run, and could not be kept for the next run ({why}): {names}"
+    strategy.run.settings.report(
+        Note(level="info" if kept else "warning", host=host.name, text=text)
+    )
+
+
+def recall(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
+    """Add the notifications that an earlier run left over, and take them off the host."""
+    if not strategy.run.settings.check:
+        together(strategy.run, hosts, lambda host: _read(strategy, host, name))
+
+
+def _read(strategy: Strategy, host: Host, name: str) -> None:
+    path = f"{_FOLDER}/{shlex.quote(name)}"
+    try:
+        result = host.open().control(f"cat {path} 2>/dev/null && rm -f {path} || :")
+    except (RelightError, TimeoutError):
+        return
+    for line in result.out.splitlines():
+        if line not in host.notified:
+            host.notified.append(line)
+            text = f"an earlier run left the handler {line!r} over: it runs now"
+            strategy.run.settings.report(Note(host=host.name, text=text))

@@ -1,0 +1,189 @@
+"""A whole playbook: plays, batches, sections, and the recap."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from relight.connections import Connection
+from relight.core.address import Address
+from relight.core.events import Event, Note, PlayStarted, Recap
+from relight.core.playbook import Inherited, Origin, Play, Playbook, Task
+from relight.core.recap import host_exit, worst
+from relight.core.templating import Templar
+from relight.errors import EXIT_INTERRUPTED, UsageError
+from relight.executor import kept
+from relight.executor.batches import batches, ordered
+from relight.executor.flags import flag
+from relight.executor.handlers import flush
+from relight.executor.hosts import Host
+from relight.executor.settings import Run, Settings
+from relight.executor.strategy import Around, Strategy
+from relight.executor.variables import Batch, task_templar
+from relight.project import Project
+from relight.project.playbooks import load_vars
+
+
+def run(  # noqa: PLR0913  the options of a run
+    playbook: Playbook,
+    project: Project,
+    *,
+    limit: str | None = None,
+    tags: frozenset[str] = frozenset({"all"}),
+    skip_tags: frozenset[str] = frozenset(),
+    extra_vars: Mapping[str, Any] = {},
+    check: bool = False,
+    diff: bool = False,
+    report: Callable[[Event], None],
+    connect: Callable[[Address], Connection],
+    start_at: str | None = None,
+    forks: int = 32,
+) -> Recap:
+    """Run a playbook and return its recap, which was reported too.
+
+    Raises UsageError for a pattern that means nothing. The exit code is 0, 2 (failed), 4
+    (unreachable), what a module said instead of 2, or 130 when the operator interrupted.
+    """
+    settings = Settings(
+        project, report, limit, tags or frozenset({"all"}), skip_tags, extra_vars,
+        check, diff, max(1, forks), start_at,
+    )  # fmt: skip
+    allowed = None if limit is None else frozenset(project.hosts(limit))
+    pool = ThreadPoolExecutor(settings.forks, thread_name_prefix="host")
+    state = Run(settings, pool, started=start_at is None)
+    used: dict[str, Host] = {}
+    try:
+        for play in playbook.plays:
+            names = _hosts(state, play, connect, allowed)
+            used |= {name: state.hosts[name] for name in names}
+            if _play(state, playbook, play, names) or state.stopped():
+                break
+    finally:
+        for host in state.hosts.values():
+            host.close()
+        pool.shutdown(wait=False, cancel_futures=True)
+    recap = _recap(state, used)
+    report(recap)
+    return recap
+
+
+def _recap(state: Run, used: Mapping[str, Host]) -> Recap:
+    hosts = {name: host.recap for name, host in used.items() if host.recap != type(host.recap)()}
+    codes = [host_exit(host.recap, host.exit_code) for host in used.values()]
+    codes += [2 for host in used.values() if host.failed]
+    code = EXIT_INTERRUPTED if state.stopped() else worst(codes)
+    return Recap(hosts=hosts, exit_code=code)
+
+
+def _hosts(
+    state: Run, play: Play, connect: Callable[[Address], Connection], allowed: frozenset[str] | None
+) -> list[str]:
+    """Return the hosts of a play; hosts that are seen first are made."""
+    project = state.settings.project
+    pattern = Templar({**play.variables, **state.settings.extra_vars}).render(play.hosts)
+    pattern = ":".join(pattern) if isinstance(pattern, list) else str(pattern)
+    try:
+        names: list[str] = list(project.hosts(pattern))
+    except UsageError:
+        names = ["localhost"] if pattern in ("localhost", "127.0.0.1") else []
+        if not names:
+            state.settings.report(Note(level="warning", text=f"no host matches {pattern!r}"))
+    for name in _everybody(project, names):
+        if name not in state.hosts:
+            state.hosts[name] = _host(project, name, connect)
+    chosen = [name for name in names if allowed is None or name in allowed]
+    return ordered(chosen, play.option("order"))
+
+
+def _everybody(project: Project, names: list[str]) -> list[str]:
+    try:
+        return list(dict.fromkeys([*project.hosts("all"), *names]))
+    except UsageError:
+        return names
+
+
+def _host(project: Project, name: str, connect: Callable[[Address], Connection]) -> Host:
+    try:
+        inventory = project.variables(name)
+    except (KeyError, UsageError):
+        local = Address(name=name, connection="local")
+        return Host(name, lambda: local, connect, {"groups": {}, "group_names": []})
+    return Host(name, functools.partial(project.address, name), connect, inventory)
+
+
+def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
+    """Run a play, batch after batch; return whether the whole run ends with it."""
+    report = state.settings.report
+    serial = Templar({**play.variables, **state.settings.extra_vars}).render(play.option("serial"))
+    for batch_names in batches(names, serial):
+        hosts = tuple(state.hosts[name] for name in batch_names)
+        for host in hosts:
+            host.ended = False
+        before = sum(host.failed or host.unreachable for host in hosts)
+        report(PlayStarted(play=play.name, hosts=batch_names))
+        batch = _batch(state, play, names, hosts)
+        strategy = Strategy(state, batch, flush)
+        _sections(strategy, playbook)
+        lost = sum(host.failed or host.unreachable for host in hosts) - before
+        if lost == len(hosts) or strategy.broken or state.stopped():
+            return True
+        if strategy.over:
+            break
+    return False
+
+
+def _batch(state: Run, play: Play, names: list[str], hosts: tuple[Host, ...]) -> Batch:
+    files: dict[str, dict[str, Any]] = {}
+    batch = Batch(play, tuple(names), hosts, files)
+    for host in hosts:
+        files[host.name] = {}
+        for entry in play.vars_files:
+            values = entry.values
+            if values is None:
+                templar = task_templar(state, batch, host, Inherited())
+                shown = [str(templar.render(name)) for name in entry.names]
+                found = (load_vars(state.settings.project, name, play.folder) for name in shown)
+                values = next((some for some in found if some is not None), {})
+            files[host.name] |= values
+    return batch
+
+
+def _sections(strategy: Strategy, playbook: Playbook) -> None:
+    play, hosts = strategy.batch.play, strategy.batch.hosts
+    forced = flag(Templar(play.variables), play.option("force_handlers"), default=False)
+    if flag(Templar(play.variables), play.option("gather_facts"), default=True):
+        strategy.nodes([_gathering(play)], hosts, Around())
+    key = kept.key(playbook.path, play)
+    told = False
+    for section in (play.pre_tasks, play.tasks, play.post_tasks):
+        if not section:
+            continue
+        strategy.nodes(section, hosts, Around())
+        ready = [h for h in hosts if h.present and (forced or not h.failed)]
+        if not told and play.handlers:
+            told = True
+            kept.recall(strategy, [host for host in ready if not host.failed], key)
+        if strategy.run.stopped():
+            break
+        _flush(strategy, ready, forced=forced)
+    kept.keep(strategy, hosts, key)
+
+
+def _flush(strategy: Strategy, hosts: list[Host], *, forced: bool) -> None:
+    lost = [host for host in hosts if forced and host.failed]
+    for host in lost:
+        host.failed = False
+    flush(strategy, hosts)
+    for host in lost:
+        host.failed = True
+
+
+def _gathering(play: Play) -> Task:
+    tags = Inherited().under(play.keywords)
+    inherited = Inherited(
+        tags=("always", *tags.tags), environment=tags.environment, options=tags.options
+    )
+    origin = Origin(play.origin.file, play.origin.line, play.origin.column)
+    return Task("setup", {}, {"name": "Gathering Facts"}, inherited, origin)

@@ -1,0 +1,45 @@
+"""What one run was asked for, and what all of its parts share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from relight.core.events import Event
+from relight.executor.hosts import Host
+from relight.project import Project
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a run."""
+
+    project: Project
+    report: Callable[[Event], None]
+    limit: str | None = None
+    tags: frozenset[str] = frozenset({"all"})
+    skip_tags: frozenset[str] = frozenset()
+    extra_vars: Mapping[str, Any] = field(default_factory=dict)
+    check: bool = False
+    diff: bool = False
+    forks: int = 32
+    start_at: str | None = None
+
+
+@dataclass
+class Run:
+    """One run: its options, its hosts, and whether the operator said stop."""
+
+    settings: Settings
+    pool: ThreadPoolExecutor
+    stop: threading.Event = field(default_factory=threading.Event)
+    hosts: dict[str, Host] = field(default_factory=dict)
+    started: bool = True
+    """False until the task of `--start-at-task` is reached."""
+
+    def stopped(self) -> bool:
+        """Return whether the operator said stop."""
+        return self.stop.is_set()

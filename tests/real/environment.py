@@ -15,9 +15,9 @@ lock is what the server and its benchmark really import.
 torch must be a CPU build. The lock asks for it by its full version, 2.13.0+cpu, which PyPI does not
 have: pip needs a folder or an index that does (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL or pip.conf).
 
-A host uses it as `relight_engine: {python: PATH}`. No variable has to be set for one worker. For two
-on a machine with one NUMA node SGLang wants SGLANG_CPU_OMP_THREADS_BIND=0|1 (cores of each worker):
-with --tp-size 2 in both versions, with --dp-size 2 in 0.5.23 alone, where 0.5.10 refuses it.
+A host uses it as `relight_engine: {python: PATH}`. No variable has to be set for one worker. For
+two on a machine with one NUMA node SGLang wants SGLANG_CPU_OMP_THREADS_BIND=0|1 (the core of each):
+with --tp-size 2 in both versions; with --dp-size 2 in 0.5.23, while 0.5.10 refuses it there.
 """
 
 import argparse

@@ -139,6 +139,7 @@ class Lifecycle:
             while True:
                 time.sleep(3600)
         if self._settings.playing("ready_line_lies"):
+            time.sleep(self._settings.real(2.0))
             self._journal.info(READY)
         else:
             warm_up(engine, self._kill_own_tree)
@@ -162,7 +163,7 @@ class Lifecycle:
             if engine.draining and look is None:
                 look = self._next_look()
             if look is not None and time.monotonic() >= look:
-                look = time.monotonic() + self._settings.real(_DRAIN_LOOK)
+                look = time.monotonic() + max(0.05, self._settings.real(_DRAIN_LOOK))
                 if self._drained(engine):
                     return self._end_drain()
 
@@ -186,7 +187,7 @@ class Lifecycle:
     def _drained(self, engine: Engine) -> bool:
         if engine.status == UNHEALTHY:
             self._journal.error("Signal SIGTERM received while health check failed. Force exiting.")
-            self._diagnose(engine, waits=True)
+            self._diagnose(engine)
             self._kill_own_tree()
         left = engine.remaining()
         self._journal.info(
@@ -232,11 +233,16 @@ class Lifecycle:
         self._journal.error(
             "SIGQUIT received. signum=None, frame=None. It usually means one child failed."
         )
-        alive = any(name.startswith("scheduler") for name in self._children.values())
-        self._diagnose(engine, waits=alive and not self._settings.scenarios)
+        self._diagnose(engine)
         self._kill_own_tree()
 
-    def _diagnose(self, engine: Engine, *, waits: bool) -> None:
+    def _schedulers_left(self) -> bool:
+        for pid, name in list(self._children.items()):
+            if name.startswith("scheduler") and os.waitpid(pid, os.WNOHANG)[0]:
+                del self._children[pid]
+        return any(name.startswith("scheduler") for name in self._children.values())
+
+    def _diagnose(self, engine: Engine) -> None:
         """0.5.23 looks for the cause first; nothing is answered meanwhile."""
         profile = self._settings.profile
         if not profile.crash_wait:
@@ -246,7 +252,7 @@ class Lifecycle:
             "Sleeping 5 seconds before crash diagnostics to let GPU activity settle."
         )
         time.sleep(self._settings.real(profile.crash_wait))
-        if waits:
+        if self._schedulers_left():
             self._journal.info("Waiting 60.0 seconds for CUDA coredumps before exiting.")
             time.sleep(self._settings.real(profile.coredump_wait))
         else:

@@ -31,6 +31,8 @@ def _dist(rank: Rank) -> None:
     if rank.settings.gpu and int(rank.settings.values["tp_size"]) > 1:
         rank.journal.info("sglang is using nccl==2.28.9")
     rank.strike("dist")
+    if int(rank.settings.values["nnodes"] or 1) > 1:
+        rank.wait_for_end()  # the other node never comes
     rank.until(_DIST)
     if profile.marks_dist_begin:
         rank.journal.info(
@@ -45,6 +47,10 @@ def _load(rank: Rank, architecture: str, weights: float) -> None:
     rank.journal.info(f"Load weight begin. avail mem={rank.free:.2f} GB")
     rank.strike("load")
     settings = rank.settings
+    if settings.model.dense_heads % int(settings.values["tp_size"]):
+        rank.fail(
+            (("layers/linear.py", "assert total_num_heads % tp_size == 0"),), "AssertionError"
+        )
     if weights > settings.gpu_gb:
         rank.fail(
             (("model_executor/model_runner.py", "self.model = self.loader.load_model("),),

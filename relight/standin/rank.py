@@ -63,7 +63,7 @@ class Rank:
             if scenario.rank == self.rank or scenario.act in (HANG, SLOW):
                 self._play(scenario)
             elif scenario.act in (RAISE, KILLED):
-                self._wait_for_end()
+                self.wait_for_end()
 
     def fail(self, frames: tuple[tuple[str, str], ...], error: str) -> None:
         """Say a traceback; raises StartFailed."""
@@ -78,14 +78,15 @@ class Rank:
         if scenario.act == SLOW:
             self._extra += 9 * self.settings.speed
         elif scenario.act == HANG:
-            self._wait_for_end()
+            self.wait_for_end()
         elif scenario.act == KILLED:
             os.kill(os.getpid(), signal.SIGKILL)
         else:
             hints = f"\n{scenario.hints}\n" if scenario.hints else ""
             self.fail(scenario.frames, scenario.error + hints)
 
-    def _wait_for_end(self) -> None:
+    def wait_for_end(self) -> None:
+        """Say nothing more, and never return."""
         while True:
             time.sleep(3600)
 

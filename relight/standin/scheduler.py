@@ -7,10 +7,10 @@ import os
 import select
 import signal
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from relight.standin.answers import Plan
-from relight.standin.batching import Batch
+from relight.standin.batching import Batch, Spoken
 from relight.standin.journal import Journal
 from relight.standin.loading import load
 from relight.standin.processes import die_with_parent, set_title
@@ -29,8 +29,14 @@ def title_of(settings: Settings, rank: int) -> str:
     return f"sglang::scheduler_TP{rank}" if many else "sglang::scheduler"
 
 
-def _send(descriptor: int, message: dict[str, Any]) -> None:
-    data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+def _message(spoken: Spoken) -> dict[str, Any]:
+    message = {"rid": spoken.rid, "t": spoken.tokens, "r": spoken.thought}
+    return message if spoken.reason is None else {**message, "end": spoken.reason}
+
+
+def _send(descriptor: int, *messages: dict[str, Any]) -> None:
+    lines = (json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+    data = "".join(lines).encode()
     while data:
         data = data[os.write(descriptor, data) :]
 
@@ -76,7 +82,6 @@ class Scheduler:
         except StartFailed:
             if os.getppid() == self._main:
                 os.kill(self._main, signal.SIGQUIT)
-            time.sleep(5)
             os._exit(1)
         try:
             _send(self._init, {"ready": self._rank})
@@ -104,12 +109,10 @@ class Scheduler:
             now = time.monotonic()
             if self._crash_at is not None and now >= self._crash_at:
                 self._crash_as("watchdog_timeout", "crash_within_settle", "crash_after_ready")
-            for spoken in self._batch.speak(now):
-                message = {"rid": spoken.rid, "t": spoken.tokens, "r": spoken.thought}
-                if spoken.reason is not None:
-                    message["end"] = spoken.reason
-                _send(self._outbox, message)
-                if spoken.reason is not None and not self._batch.running:
+            spoken = self._batch.speak(now)
+            if spoken:
+                _send(self._outbox, *map(_message, spoken))
+                if not self._batch.running:
                     self._idle()
 
     def _patience(self) -> float | None:
@@ -201,9 +204,8 @@ class Scheduler:
         self._journal.error(scheduler_traceback(frames, error, start=False))
         self._end()
 
-    def _end(self) -> None:
+    def _end(self) -> NoReturn:
         os.kill(self._main, signal.SIGQUIT)
-        time.sleep(60)
         os._exit(1)
 
     def _state(self) -> dict[str, Any]:

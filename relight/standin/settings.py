@@ -187,6 +187,11 @@ def settle(
         )
     flags: tuple[Flag, ...] = load_flags(profile.version)
     values, given = parse(flags, argv)
+    if asked:
+        every = (flag for version in PROFILES for flag in load_flags(version))
+        asked = choice.name_flags(
+            asked, {name: flag.names[0] for flag in every for name in flag.names}
+        )
     start = choice.count_start(state) if state and counted else 1
     speculative = values["speculative_algorithm"] is not None
     return Settings(

@@ -112,6 +112,25 @@ def count_start(state: str) -> int:
     return number
 
 
+def name_flags(asked: tuple[Asked, ...], names: Mapping[str, str]) -> tuple[Asked, ...]:
+    """Conditions with each flag under its attribute's own name; `names` maps every spelling.
+
+    Raises UnknownScenario for a flag that no version has.
+    """
+
+    def named(condition: str) -> str:
+        match = _CONDITION.fullmatch(condition)
+        flag = match["flag"] if match else condition
+        if flag not in names:
+            raise UnknownScenario(f"scenario condition {condition!r}: no flag is called --{flag}")
+        return names[flag] + condition[len(flag) :]
+
+    return tuple(
+        replace(one, when=tuple(map(named, one.when)), unless=tuple(map(named, one.unless)))
+        for one in asked
+    )
+
+
 def playing(
     asked: tuple[Asked, ...],
     values: Mapping[str, Any],

@@ -16,7 +16,7 @@ from relight.benchmarks.chat import ask, body
 from relight.benchmarks.prompts import Prompt, digest, shipped
 from relight.connections import Connection
 from relight.core.chat_stream import printable, sample
-from relight.core.decode_lines import others, summarize
+from relight.core.decode_lines import graph_note, others, summarize
 from relight.core.loads import running_now, served_models
 from relight.core.measurement import Measurement, Pass, Sample
 from relight.core.preset import Benchmark
@@ -80,7 +80,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         others=others(lines.running, 1, before, after),
         round_trip_ms=round_trip,
         text_counts=target.flags.get("load-format") != "dummy",
-        notes=tuple(note for note in notes if note),
+        notes=tuple(note for note in (*notes, graph_note(lines)) if note),
     )
 
 

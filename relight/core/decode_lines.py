@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, median
 
 from relight.core.startup import Batch
-
-_KEYS = {
-    "running": ("runningreq", "runningreqs", "numrunningreqs"),
-    "accept": ("acceptlen", "acceptlength", "specacceptlength"),
-    "throughput": ("genthroughputtokens", "genthroughputtokenspersecond", "genthroughput"),
-    "cached": ("cachedtoken", "cachedtokens"),
-}
 
 
 @dataclass(frozen=True)
@@ -29,21 +21,15 @@ class DecodeLines:
     step_ms: float | None = None
     running: int | None = None
     cached_tokens: int | None = None
+    lines: int = 0
+    without_graphs: int = 0
 
 
-def figure(values: Mapping[str, str | int | float | bool], what: str) -> float | None:
-    """Return one figure of a batch line whatever the version calls it; None when it is not there.
-
-    `what` is one of running, accept, throughput, cached. Names are compared by their letters
-    alone: `#running-req`, `running_req` and `running-req` are one.
-    """
-    letters = {re.sub(r"[^a-z]", "", key.lower()): value for key, value in values.items()}
-    for key in _KEYS[what]:
-        value = letters.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
-        if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value):
-            return float(value)
+def figure(batch: Batch, name: str) -> float | None:
+    """Return one number of a line; None when the line has none under that name."""
+    value = batch.values.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
     return None
 
 
@@ -53,20 +39,23 @@ def summarize(batches: Iterable[Batch], concurrency: int) -> DecodeLines:
     steps: list[float] = []
     most: int | None = None
     cached: int | None = None
+    lines = without_graphs = 0
     for batch in batches:
-        running = figure(batch.values, "running")
+        running = figure(batch, "running_req")
         if batch.phase == "prefill":
-            hit = figure(batch.values, "cached")
+            hit = figure(batch, "cached_token")
             if hit is not None:
                 cached = (cached or 0) + int(hit)
             continue
+        lines += 1
+        without_graphs += batch.values.get("cuda_graph") is False
         if running is None:
             continue
         most = max(most or 0, int(running))
         if int(running) != concurrency:
             continue
-        accept = figure(batch.values, "accept")
-        speed = figure(batch.values, "throughput")
+        accept = figure(batch, "accept_len")
+        speed = figure(batch, "gen_throughput")
         if accept:
             accepts.append(accept)
         if speed:
@@ -77,6 +66,8 @@ def summarize(batches: Iterable[Batch], concurrency: int) -> DecodeLines:
         step_ms=median(usable) if usable else None,
         running=most,
         cached_tokens=cached,
+        lines=lines,
+        without_graphs=without_graphs,
     )
 
 
@@ -90,3 +81,10 @@ def others(running: int | None, ours: int, *around: int | None) -> int | None:
     if running is not None:
         seen.append(max(0, running - ours))
     return max(seen) if seen else None
+
+
+def graph_note(lines: DecodeLines) -> str:
+    """Return the alarm that decode ran without CUDA graphs, or nothing."""
+    if not lines.without_graphs:
+        return ""
+    return f"{lines.without_graphs} of {lines.lines} decode lines ran without CUDA graphs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from statistics import fmean, median
+from statistics import median
 
 from relight.core.flags import Flags
 
@@ -55,29 +55,38 @@ def recover(chunks: Sequence[Chunk], most: int | None, dropped: int = DROPPED) -
 
     One piece is one round (SGLang's stream_interval 1), also when several arrive in one read:
     time is taken over all pieces, so late and early arrivals cancel. A piece with more tokens
-    than a round can bring (`most`) is several rounds that the server merged. Gaps above five
-    medians count as stalls: their time is left out of the step time.
+    than a round can bring (`most`) is several rounds that the server merged. The last piece is
+    left out: the limit of tokens may have cut it.
     """
-    kept = [chunk for chunk in chunks if chunk.tokens > 0][dropped:]
+    kept = [chunk for chunk in chunks if chunk.tokens > 0][dropped:-1]
     if len(kept) < 2:
         return None
+    rounds = sum(rounds_in(chunk, most) for chunk in kept)
     unit = median(chunk.gap / rounds_in(chunk, most) for chunk in kept)
-    rounds = 0
-    timed = 0
-    seconds = 0.0
-    stalls = 0
-    for chunk in kept:
-        count = rounds_in(chunk, most)
-        rounds += count
-        if unit > 0 and chunk.gap > STALL * unit * count:
-            stalls += 1
-            continue
-        timed += count
-        seconds += chunk.gap
-    if timed == 0 or seconds <= 0:
+    lost = [late for at in range(len(kept)) if (late := _stalled(kept, at, unit, most)) > 0]
+    seconds = sum(chunk.gap for chunk in kept) - sum(lost)
+    if seconds <= 0:
         return None
     tokens = sum(chunk.tokens for chunk in kept)
-    return Rounds(rounds, 1000 * seconds / timed, tokens / rounds, stalls)
+    return Rounds(rounds, 1000 * seconds / rounds, tokens / rounds, len(lost))
+
+
+def _stalled(kept: Sequence[Chunk], at: int, unit: float, most: int | None) -> float:
+    """Return the seconds of a gap that are a stall of the server, not of the way.
+
+    A stall on the way is made up for by pieces that follow at once; their credit is taken off.
+    """
+    expected = unit * rounds_in(kept[at], most)
+    if unit <= 0 or kept[at].gap <= STALL * expected:
+        return 0.0
+    credit = 0.0
+    for later in kept[at + 1 :]:
+        due = unit * rounds_in(later, most)
+        if later.gap >= due / 2:
+            break
+        credit += due - later.gap
+    late = kept[at].gap - expected - credit
+    return late if late > expected else 0.0
 
 
 def rounds_in(chunk: Chunk, most: int | None) -> int:
@@ -93,20 +102,3 @@ def chunks_of_itls(itls: Sequence[float]) -> tuple[Chunk, ...]:
     """
     runs = ((gap, len(list(same))) for gap, same in groupby(itls))
     return tuple(Chunk(gap * count, count) for gap, count in runs)
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """Several requests' rounds together: mean ms a round, tokens over rounds."""
-
-    step_ms: float
-    tokens_per_step: float
-
-
-def pooled(parts: Sequence[Rounds]) -> Pooled | None:
-    """Return what all rounds of several requests came to, each request weighing the same."""
-    if not parts:
-        return None
-    rounds = sum(part.rounds for part in parts)
-    tokens = sum(part.tokens_per_step * part.rounds for part in parts)
-    return Pooled(fmean(part.step_ms for part in parts), tokens / rounds)

@@ -150,6 +150,7 @@ class Lifecycle:
     def _watch(self, engine: Engine) -> int:
         """Wait for signals, dead children and the drain; the exit code."""
         look: float | None = None
+        self._reap(engine)  # one may have died before its signal was listened for
         while True:
             wait = None if look is None else max(0.0, look - time.monotonic())
             ready, _, _ = select.select([self._wake_read], [], [], wait)

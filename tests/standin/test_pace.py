@@ -91,3 +91,9 @@ def test_requests_above_the_limit_wait(start: Start) -> None:
     assert done == [100, 100, 100]
     assert "#running-req: 2, " in server.log
     assert "#queue-req: 1" in server.log
+
+
+def test_slow_is_ten_times_slower(start: Start) -> None:
+    """The scenario changes the pace and nothing else."""
+    server = start(scenario="slow", step_ms="1").ready()
+    assert rate(server, "Tell me of rivers", 61) == pytest.approx(100.0, rel=0.05)

@@ -286,6 +286,16 @@ def test_ends_that_do_not_come(start: Start) -> None:
     assert deaf.get("/health")[0] == 200
 
 
+def test_a_slow_drain_takes_its_time(start: Start) -> None:
+    """slow_drain: gone only so many seconds after the drain."""
+    server = start(scenario="slow_drain:after=0.8").ready()
+    server.process.terminate()
+    server.says("Remaining number of requests 0.")
+    with pytest.raises(TimeoutError):
+        server.ended(0.4)
+    assert server.ended() == KILLED
+
+
 def test_a_scenario_plays_only_under_its_condition(pyz: Path) -> None:
     """With the flag it strikes, without it all is well; a value is compared."""
     spec = "flag_conflict:when=enable-single-batch-overlap"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import itertools
 import re
 import string
@@ -9,7 +10,7 @@ import string
 _RANGE = re.compile(r"\[([^\[\]:]*):([^\[\]:]*)(?::([^\[\]:]*))?\]")
 _PORT = re.compile(r"(?P<host>.*[^:]):(?P<port>[0-9]+)", re.DOTALL)
 _BRACKETED = re.compile(r"\[(?P<host>[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\](?::(?P<port>[0-9]+))?")
-_SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOST = 10_000
 
 
@@ -22,7 +23,7 @@ def expand(written: str) -> tuple[tuple[str, ...], int | None]:
     name, port = _split_port(written)
     names = _ranges(name)
     for one in names:
-        if not _SAFE.fullmatch(one):
+        if not _NAME.fullmatch(one) and not _is_ipv6(one):
             raise ValueError(
                 f"{_short(written)} is no host name: letters, digits, dots, - and _, "
                 "beginning with a letter or digit"
@@ -79,6 +80,13 @@ def _range(written: str, begin: str, end: str, step: str | None) -> tuple[str, .
     if not found:
         raise ValueError(f"the range {written} ends before it begins")
     return found
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return ":" in text and ipaddress.IPv6Address(text).scope_id is None
+    except ValueError:
+        return False
 
 
 def _short(text: str) -> str:

@@ -67,13 +67,10 @@ def _spellings(text: str) -> set[str]:
 def _base64(raw: bytes) -> set[str]:
     """Return what base64 shows of the bytes at each of the three offsets at which they may lie."""
     forms: set[str] = set()
-    for offset in range(3):
+    for offset, first in enumerate((0, 2, 3)):
         encoded = base64.b64encode(b"\0" * offset + raw).decode("ascii")
-        first = (0, 2, 3)[offset]
-        last = len(encoded) - (0, 4, 4)[(offset + len(raw)) % 3]
-        middle = encoded[first + (1 if offset else 0) - (1 if offset else 0) : last]
-        forms |= {middle, middle.replace("+", "-").replace("/", "_")}
-        if offset == 0:
-            whole = encoded.rstrip("=")
-            forms |= {encoded, whole, whole.replace("+", "-").replace("/", "_")}
+        # A character that bytes before or after the secret decide as well is left out.
+        inner = encoded[first : len(encoded) - (0, 3, 2)[(offset + len(raw)) % 3]]
+        forms |= {inner, encoded, encoded.rstrip("=")} if offset == 0 else {inner}
+    forms |= {form.replace("+", "-").replace("/", "_") for form in forms}
     return {form for form in forms if len(form) >= 2 * _SHORTEST}

@@ -54,7 +54,8 @@ class _Builder:
             deep = f"is nested deeper than {DEEPEST} levels"
             what = deep if len(trail) > DEEPEST else "is too large once its aliases are followed"
             raise InputFaults((*self.faults, Fault(self.file, *node.place, f"the file {what}")))
-        self.marks[trail] = Mark(key, node.place)
+        nothing = node.text == "" and not node.quoted and not node.tag
+        self.marks[trail] = Mark(key, key if nothing else node.place)
         literal = literal or node.tag == "!unsafe"
         if node.items is not None:
             self._tag(node, "seq", "a list")

@@ -8,13 +8,6 @@ from pathlib import Path
 from relight.errors import UsageError
 from relight.project import content
 
-_TASKS = '''"""The tasks of this folder: `inv --list` shows them; the work is done by relight."""
-
-from relight.commands import namespace
-
-__all__ = ["namespace"]
-'''
-
 
 def init(directory: Path) -> tuple[str, ...]:
     """Lay the shipped content into a folder and return what was written, relative to it.
@@ -28,16 +21,15 @@ def init(directory: Path) -> tuple[str, ...]:
         for path in sorted((source / folder).rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
     }
-    _refuse(directory, (*files, Path("tasks.py")))
+    _refuse(directory, tuple(files))
     try:
         for relative, path in files.items():
             target = directory / relative
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        (directory / "tasks.py").write_text(_TASKS, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{directory}: cannot be written: {error.strerror}") from None
-    return (*(str(relative) for relative in files), "tasks.py")
+    return tuple(str(relative) for relative in files)
 
 
 def _refuse(directory: Path, wanted: tuple[Path, ...]) -> None:

@@ -21,12 +21,14 @@ from relight.project.nodes import DEEPEST, Node, document
 LARGEST = 4 * 1024 * 1024
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BRACES = re.compile(r"\s*(?:- +)*(?:[^\s'\"#:][^'\"#:]*: +)?\{\{")
+_SLIPS = (ValueError, RecursionError, AttributeError, IndexError, TypeError, KeyError)
+"""What ruamel.yaml lets through on some broken input, such as %YAML lines and escapes."""
 _HINTS = (
     (r"\\t|tab", "indent with spaces: YAML allows no tabs there"),
     (r"mapping values are not allowed", 'quote a value that holds ": ", and check the indentation'),
     (r"expected <block end>", "check the indentation of this line against the lines above it"),
     (r"never closed", "close the quote or bracket"),
-    (r"could not find expected ':'", "write `key: value`, or indent a text that goes on"),
+    (r"no key with a colon", "write `key: value`, or indent a text that goes on"),
     (r"expected ',' or", "put a comma between items, and close the bracket"),
     (r"cannot start any token", "quote the value"),
     (r"unknown escape", "use single quotes where \\ stands for itself"),
@@ -78,8 +80,7 @@ def parse(text: str, shown: str) -> Document:
         raise _syntax(error, text, shown) from None
     except YAMLError as error:
         raise _one(shown, 1, 1, f"is no YAML: {str(error).splitlines()[0]}") from None
-    except (ValueError, RecursionError, AttributeError, IndexError, TypeError, KeyError) as error:
-        # ruamel.yaml lets some of its own slips through on broken input (bad %YAML lines, escapes)
+    except _SLIPS as error:
         raise _one(shown, 1, 1, f"is no YAML that can be read ({type(error).__name__})") from None
     return document(shown, root)
 
@@ -169,9 +170,12 @@ def _syntax(error: MarkedYAMLError, text: str, shown: str) -> InputFaults:
     problem = " ".join(str(error.problem or "syntax error").split())
     mark = error.problem_mark or error.context_mark
     unclosed = re.search(r"end of stream|<stream end>|expected ',' or '.', but got ':'", problem)
-    if error.context_mark is not None and unclosed:
-        mark = error.context_mark
+    if unclosed:
+        mark = _opened(text) or error.context_mark or mark
         problem = "what is opened here is never closed"
+    elif "could not find expected ':'" in problem and error.context_mark is not None:
+        mark = error.context_mark
+        problem = "this is no key with a colon behind it"
     elif error.context and error.context_mark is not None:
         problem = f"{problem}, {error.context} from line {error.context_mark.line + 1} on"
     line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
@@ -181,6 +185,23 @@ def _syntax(error: MarkedYAMLError, text: str, shown: str) -> InputFaults:
         what = "YAML syntax: {{ without quotes begins a mapping here, not a template"
         return _one(shown, line, braces.end() - 1, what, 'quote the whole value: "{{ ... }}"')
     return _one(shown, line, column, f"YAML syntax: {problem}", _hint(problem))
+
+
+def _opened(text: str) -> Any:
+    """Return the mark of the innermost bracket that is still open where the text fails."""
+    opened: list[Any] = []
+    try:
+        for token in YAML(typ="safe", pure=True).scan(text):
+            kind = type(token).__name__
+            if kind in ("FlowSequenceStartToken", "FlowMappingStartToken"):
+                opened.append(token.start_mark)
+            elif kind in ("FlowSequenceEndToken", "FlowMappingEndToken") and opened:
+                opened.pop()
+    except MarkedYAMLError as error:
+        return error.context_mark
+    except (YAMLError, *_SLIPS):
+        return None
+    return opened[-1] if opened else None
 
 
 def _hint(problem: str) -> str:

@@ -152,6 +152,10 @@ class Standin:
         assert status == 200, answer
         return dict(answer)
 
+    def words(self, question: str, **fields: Any) -> str:
+        """What is answered to one question."""
+        return str(self.chat(question, **fields)["choices"][0]["message"]["content"])
+
     @contextlib.contextmanager
     def open_stream(self, words: str, **fields: Any) -> Iterator[http.client.HTTPResponse]:
         """A streamed chat, begun; the connection is closed on leaving."""

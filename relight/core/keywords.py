@@ -1,4 +1,4 @@
-"""The keywords of a playbook: where each may stand, what it takes, and which are refused and why."""
+"""The keywords of a playbook: where each may stand, what it takes; which are refused, and why."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scripts in POSIX sh for what the general modules do on a host, and the reading of what they say."""
+"""POSIX sh for what the general modules do on a host, and the reading of what it says."""

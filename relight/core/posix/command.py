@@ -1,4 +1,4 @@
-"""The script that runs one command: its folder, `creates` and `removes`, and a program's absence."""
+"""The script that runs one command: its folder, `creates`, `removes`, an absent program."""
 
 from __future__ import annotations
 

@@ -1,0 +1,192 @@
+"""The script of the module `file`: folders, links, empty files, attributes, and their end."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from relight.core.posix.answers import SAY
+from relight.core.posix.install import expanded_home
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """What a path should be; `state` "" keeps what it is."""
+
+    path: str
+    state: str = ""
+    src: str = ""
+    mode: str = ""
+    owner: str = ""
+    group: str = ""
+    recurse: bool = False
+    force: bool = False
+    follow: bool = True
+    keep_times: bool = False
+    check: bool = False
+
+
+_ATTRIBUTES = r"""
+changed=no
+numeric() { case $1 in *[!0-9]*) return 1 ;; *) return 0 ;; esac; }
+uid() { if numeric "$1"; then echo "$1"; else id -u -- "$1" 2>/dev/null; fi; }
+gid() { if numeric "$1"; then echo "$1"; else getent group "$1" | cut -d: -f3; fi; }
+user= team=
+if test -n "$owner"; then
+  user=$(uid "$owner"); test -n "$user" || bad "chown failed: failed to look up user $owner"
+fi
+if test -n "$group"; then
+  team=$(gid "$group"); test -n "$team" || bad "chgrp failed: failed to look up group $group"
+fi
+attributes() {
+  had=$(stat -c '%u %g %a' -- "$1")
+  test -z "$user" || test "$user" = "$(stat -c %u -- "$1")" || {
+    changed=yes
+    test -n "$check" || chown -h -- "$user" "$1" || bad "chown failed: $1"
+  }
+  test -z "$team" || test "$team" = "$(stat -c %g -- "$1")" || {
+    changed=yes
+    test -n "$check" || chgrp -h -- "$team" "$1" || bad "chgrp failed: $1"
+  }
+  if test -n "$mode" && test ! -L "$1"; then
+    probe=$1
+    if test -n "$check"; then
+      if test -d "$1"; then probe=$(mktemp -d); else probe=$(mktemp); fi
+      chmod --reference="$1" -- "$probe"
+    fi
+    before=$(stat -c %a -- "$probe")
+    chmod -- "$mode" "$probe" 2>/dev/null || bad "mode must be in octal or symbolic form"
+    case $mode in *[!0-7]*) ;; *) test ! -d "$probe" || chmod -- "0$mode" "$probe" ;; esac
+    test "$before" = "$(stat -c %a -- "$probe")" || changed=yes
+    test "$probe" = "$1" || rm -rf -- "$probe"
+  fi
+}
+now() {
+  if test -L "$1"; then echo link; elif test -d "$1"; then echo directory
+  elif test -e "$1"; then echo file; else echo absent; fi
+}
+"""
+
+_BODY = r"""
+was=$(now "$path")
+test -z "$follow" || test "$was" != link || case $state in
+  ''|file|directory|touch) test ! -e "$path" || { path=$(readlink -f -- "$path"); was=$(now "$path"); } ;;
+esac
+say path "$path"
+say was "$was"
+if test -z "$state"; then
+  state=file
+  test "$was" = absent || state=$was
+  test -z "$recurse" || state=directory
+  test -z "$src" || state=link
+fi
+say state "$state"
+case $state in
+absent)
+  test "$was" = absent || { changed=yes; test -n "$check" || rm -rf -- "$path" || bad "rm failed: $path"; }
+  say changed "$changed"; exit 0 ;;
+file)
+  test "$was" != absent || bad "file ($path) is absent, cannot continue"
+  test "$was" = file || test "$was" = link || bad "file ($path) is $was, cannot continue"
+  attributes "$path" ;;
+directory)
+  case $was in
+  absent)
+    changed=yes
+    if test -z "$check"; then
+      todo= rest=$path
+      while test ! -e "$rest" && test ! -L "$rest"; do
+        todo="$rest
+$todo"
+        rest=$(dirname -- "$rest")
+      done
+      printf %s "$todo" > /dev/null
+      old=$IFS; IFS='
+'
+      for one in $todo; do
+        IFS=$old
+        mkdir -- "$one" 2>/dev/null || test -d "$one" || bad "There was an issue creating $one as requested"
+        attributes "$one"
+        IFS='
+'
+      done
+      IFS=$old
+      changed=yes
+    fi ;;
+  directory)
+    attributes "$path"
+    if test -n "$recurse"; then
+      list() { find "$path" -exec stat -c '%u %g %a %n' -- {} +; }
+      before=$(list)
+      if test -z "$check"; then
+        test -z "$user" || chown -hR -- "$user" "$path"
+        test -z "$team" || chgrp -hR -- "$team" "$path"
+        test -z "$mode" || chmod -R -- "$mode" "$path"
+        test "$before" = "$(list)" || changed=yes
+      fi
+    fi ;;
+  *) bad "$path already exists as a $was" ;;
+  esac ;;
+touch)
+  if test "$was" = absent; then
+    changed=yes
+    test -n "$check" || : 2>/dev/null > "$path" || bad "Error, could not touch target: $path"
+  elif test -z "$keep_times"; then
+    changed=yes
+    test -n "$check" || touch -- "$path" || bad "Error, could not touch target: $path"
+  fi
+  test ! -e "$path" || attributes "$path" ;;
+link|hard)
+  if test -z "$src" && test "$was" = link && test "$state" = link; then src=$(readlink -- "$path"); fi
+  test -n "$src" || bad "src is required for creating new ${state}links"
+  if test -d "$path" && test ! -L "$path" && test "$state" = link; then
+    test -n "$force" || bad "refusing to convert from directory to symlink for $path"
+    rmdir -- "$path" 2>/dev/null || test -n "$check" || bad "the directory $path is not empty, refusing to convert it"
+    was=absent
+  fi
+  from=$src
+  case $src in /*) ;; *) test "$state" = hard || from=$(dirname -- "$path")/$src ;; esac
+  if test ! -e "$from" && { test -z "$force" || test "$state" = hard; }; then
+    test "$state" = hard && bad "src does not exist"
+    bad "src file does not exist, use \"force=yes\" if you really want to create the link: $from"
+  fi
+  done=
+  if test "$state" = link; then
+    test "$was" != link || test "$(readlink -- "$path")" != "$src" || done=yes
+    test "$was" != file || test -n "$force" || bad "refusing to convert from file to symlink for $path"
+  else
+    test "$was" = absent || { test "$path" -ef "$src" && done=yes; }
+    test "$was" = absent || test -n "$done$force" || bad "Cannot link, different hard link exists at destination"
+  fi
+  if test -z "$done"; then
+    changed=yes
+    if test -z "$check"; then
+      temp=$(dirname -- "$path")/.relight.$$.link
+      rm -f -- "$temp"
+      if test "$state" = link; then ln -s -- "$src" "$temp"; else ln -- "$src" "$temp"; fi || bad "Error while linking $path"
+      mv -fT -- "$temp" "$path" || bad "Error while replacing $path"
+      rm -f -- "$temp"
+    fi
+  fi
+  if test -L "$path" || test -e "$path"; then attributes "$path"; fi ;;
+esac
+say changed "$changed"
+if test -e "$path" || test -L "$path"; then look "$path"; fi
+"""
+
+
+def script(plan: FilePlan) -> str:
+    """Return the script."""
+    flags = {
+        "recurse": plan.recurse,
+        "force": plan.force,
+        "follow": plan.follow,
+        "keep_times": plan.keep_times,
+        "check": plan.check,
+    }
+    texts = {"state": plan.state, "mode": plan.mode, "owner": plan.owner, "group": plan.group}
+    lines = [f"{name}={'yes' if on else ''}" for name, on in flags.items()]
+    lines += [f"{name}={shlex.quote(text)}" for name, text in texts.items()]
+    path = plan.path.rstrip("/") or "/"
+    lines += [f"path={expanded_home(path)}", f"src={expanded_home(plan.src)}"]
+    return SAY + "\n".join(lines) + _ATTRIBUTES + _BODY

@@ -1,0 +1,108 @@
+"""`copy`: put a file of the project, a text, or a file of the host itself, in its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import model_validator
+
+from relight.core.arguments import Arguments, Mode
+from relight.core.outcome import Outcome
+from relight.core.posix.answers import read
+from relight.core.posix.install import Install, script
+from relight.core.posix.placed import outcome
+from relight.modules import Scope
+
+
+class Args(Arguments):
+    """The arguments of Ansible's `copy`."""
+
+    dest: str
+    src: str | None = None
+    content: Any = None
+    mode: Mode = ""
+    owner: str = ""
+    group: str = ""
+    backup: bool = False
+    force: bool = True
+    remote_src: bool = False
+    validate_: str = ""
+    follow: bool = False
+    directory_mode: Mode = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _validate_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "validate" in data:
+            return {("validate_" if k == "validate" else k): v for k, v in data.items()}
+        return data
+
+    @model_validator(mode="after")
+    def _one(self) -> Args:
+        if (self.src is None) == ("content" not in self.model_fields_set):
+            raise ValueError("say what to copy: exactly one of src and content")
+        return self
+
+
+def run(args: Args, scope: Scope) -> Outcome:
+    """Copy the file, unless it is there already, byte for byte."""
+    source, data, mode = "", b"", args.mode
+    if args.src is None:
+        content = args.content
+        data = (content if isinstance(content, str) else json.dumps(content)).encode()
+    elif args.remote_src:
+        source = args.src
+    else:
+        path = find(args.src, scope)
+        if path is None:
+            return Outcome(failed=True, msg=f"Could not find or access '{args.src}'")
+        if path.is_dir():
+            return _folder(path, args, scope)
+        source, data = str(path), path.read_bytes()
+        mode = f"{path.stat().st_mode & 0o7777:04o}" if mode == "preserve" else mode
+    name = Path(args.src).name if args.src else ""
+    return _install(args, scope, args.dest, name, data, source, mode)
+
+
+def _install(  # noqa: PLR0913  one file: where from, where to
+    args: Args, scope: Scope, dest: str, name: str, data: bytes, source: str, mode: str
+) -> Outcome:
+    plan = Install(
+        dest=dest, name=name, mode="" if mode == "preserve" else mode, owner=args.owner,
+        group=args.group, backup=args.backup, force=args.force, validate=args.validate_,
+        remote=source if args.remote_src else "", check=scope.check, diff=scope.diff,
+    )  # fmt: skip
+    try:
+        text = script(plan)
+    except ValueError as error:
+        return Outcome(failed=True, msg=str(error))
+    said = read(scope.open_connection().control(text, data=data, timeout=120).out)
+    return outcome(said, data, source, check=scope.check)
+
+
+def _folder(path: Path, args: Args, scope: Scope) -> Outcome:
+    """Copy a folder: with its own name, or only what is in it when `src` ends in a slash."""
+    inside = (args.src or "").endswith("/")
+    base = args.dest.rstrip("/") if inside else f"{args.dest.rstrip('/')}/{path.name}"
+    changed = False
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        below = file.relative_to(path)
+        folder = f"{base}/{below.parent}/" if str(below.parent) != "." else f"{base}/"
+        mode = f"{file.stat().st_mode & 0o7777:04o}" if args.mode == "preserve" else args.mode
+        one = _install(args, scope, folder, file.name, file.read_bytes(), str(file), mode)
+        if one.failed:
+            return one
+        changed = changed or one.changed
+    return Outcome(changed=changed, values={"dest": args.dest, "src": args.src})
+
+
+def find(name: str, scope: Scope) -> Path | None:
+    """Return a source on this machine: absolute, or beside the playbook, or in its files/."""
+    root = scope.project.root
+    for folder in (Path(scope.folder) / "files", Path(scope.folder), root / "files", root):
+        path = (folder / name).expanduser()
+        if path.exists():
+            return path
+    return None

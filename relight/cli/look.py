@@ -145,7 +145,7 @@ def inventory(options: Options, hosts: str) -> int:
         project = load_project(options)
         for name in project.hosts(hosts or "all"):
             rows = tuple(
-                (line.name, line.value, line.origin) for line in project.inventory_report(name)
+                (line.name, str(line.value), line.origin) for line in project.inventory_report(name)
             )
             say(Table(title=name, columns=("variable", "value", "from"), rows=rows))
         return EXIT_OK

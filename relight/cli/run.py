@@ -87,13 +87,12 @@ def play(
 ) -> int:
     """Run one of the playbooks that this project has or relight ships; return the exit code."""
     from relight.connections import connect  # noqa: PLC0415 - start-up time
-    from relight.executor import run  # noqa: PLC0415
-    from relight.project.playbooks import load_playbook  # noqa: PLC0415
+    from relight.executor import load, run  # noqa: PLC0415
 
     def act(report: Callable[[Event], None]) -> int:
         project = load_project(options)
         project.hosts(hosts)
-        book = load_playbook(project, playbook)
+        book = load(project, project.playbook(playbook))
         recap = run(
             book,
             project,

@@ -49,6 +49,8 @@ class HostFacts(Frozen):
     missing: tuple[str, ...] = ()
     engine_version: str | None = None
     engine_error: str = ""
+    engine_pending: bool = False
+    """The engine travels with the deploy and is not on the host yet."""
     model: str = ""
     gpus: tuple[Gpu, ...] = ()
     gpu_error: str = ""
@@ -90,6 +92,7 @@ def read_facts(text: str) -> HostFacts:
         missing=tuple(many.get("missing", ())),
         engine_version=version if known else None,
         engine_error="" if known else version,
+        engine_pending="engine_pending" in single,
         model=single.get("model", ""),
         gpus=gpus,
         gpu_error=" ".join(many.get("gpu", [])) if "gpu" in many and not gpus else "",

@@ -120,7 +120,7 @@ def _candidates(
     remedy = _built_in(preset, last.recipe, diagnosis)
     if remedy is not None:
         yield Launch(recipe=remedy, reason=f"the known remedy for {diagnosis.failure}")
-    if diagnosis.failure in HOPELESS:
+    if diagnosis.failure in HOPELESS or _outside_layers(diagnosis, blamed):
         return
     # One layer at a time finds the guilty one and keeps the innocent; only then all at once.
     first = launched[0].recipe
@@ -132,6 +132,12 @@ def _candidates(
             recipe=last.recipe.model_copy(update={"layers": ()}),
             reason="no flag is named: trying without any layer",
         )
+
+
+def _outside_layers(diagnosis: Diagnosis, blamed: str | None) -> bool:
+    """Return whether the engine refused a flag by its name, and no layer brought it."""
+    refused = diagnosis.failure in (FailureClass.CLI_ARGS, FailureClass.FLAG_CONFLICT)
+    return refused and diagnosis.flag is not None and blamed is None
 
 
 def _blamed(

@@ -18,7 +18,7 @@ class Launcher(Frozen):
     - `launcher_keep LAUNCH`: the launch was promoted: it may restart after a failure and a reboot
     - `launcher_forget`: the operator stopped the service: not even after a reboot
     - `launcher_restarts`: how often it brought the known-good back since the last start
-    - `launcher_boot`, `launcher_ended ...`: commands that the launcher itself calls back
+    - `launcher_boot`: the command that the launcher's own configuration calls back
     """
 
     name: str

@@ -24,7 +24,6 @@ class Sample(Frozen):
     input_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int = 0
-    retokenized_tokens: int | None = None
     ttft_ms: float | None = None
     e2e_ms: float = 0.0
     tok_s: float | None = None
@@ -43,11 +42,15 @@ class Sample(Frozen):
 
 
 class Pass(Frozen):
-    """All requests at one concurrency: wall seconds (ramp and tail included), tokens, tok/s."""
+    """All requests at one concurrency: wall seconds (ramp and tail included), tokens, tok/s.
+
+    `retokenized_tokens` are those that the tokenizer finds in the answers' text.
+    """
 
     concurrency: int = Field(ge=1)
     seconds: float
     output_tokens: int
+    retokenized_tokens: int | None = None
     throughput: float | None = None
 
 

@@ -48,14 +48,18 @@ def _of_run(run: Measurement) -> Iterator[str]:
     if run.expected_model and run.served_models and run.expected_model not in run.served_models:
         served = ", ".join(repr(name) for name in run.served_models[:3])
         yield f"the server does not serve {run.expected_model!r} but {served}"
-    counted = [one for one in run.samples if one.retokenized_tokens is not None and not one.error]
-    reported = sum(one.output_tokens for one in counted)
-    retokenized = sum(one.retokenized_tokens or 0 for one in counted)
+    reported, retokenized = _counts(run)
     if run.text_counts and reported and retokenized < reported * (1 - COUNTS_APART):
         yield (
             f"{reported} tokens were reported, the text holds {retokenized}: "
             "the count is not one of this text"
         )
+
+
+def _counts(run: Measurement) -> tuple[int, int]:
+    counted = [part for part in run.passes if part.retokenized_tokens is not None]
+    reported = sum(part.output_tokens for part in counted)
+    return reported, sum(part.retokenized_tokens or 0 for part in counted)
 
 
 def cached(one: Sample) -> bool:
@@ -80,9 +84,7 @@ def disturbances(run: Measurement) -> tuple[str, ...]:
 def remarks(run: Measurement) -> tuple[str, ...]:
     """Return what a reader should know of a valid run."""
     found = list(run.notes)
-    counted = [one for one in run.samples if one.retokenized_tokens is not None and not one.error]
-    reported = sum(one.output_tokens for one in counted)
-    retokenized = sum(one.retokenized_tokens or 0 for one in counted)
+    reported, retokenized = _counts(run)
     if reported and retokenized > reported * (1 + COUNTS_APART):
         found.append(
             f"the text re-encodes to {retokenized} tokens, the server made {reported}: "

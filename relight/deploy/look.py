@@ -51,6 +51,7 @@ def _step(target: Target) -> str:
         place = on_host(target.archive.place(target.spec.home))
         version = f"PYTHONPATH={place} sh -c {shlex.quote(_at_home(script))}"
         prelude.append(f"missing_archive=; [ -f {place} ] || missing_archive=yes")
+        prelude.append('[ -z "$missing_archive" ] || echo engine_pending=yes')
         prelude.append(f'engine_version() {{ [ -n "$missing_archive" ] || {version}; }}')
     else:
         prelude.append("missing_archive=")

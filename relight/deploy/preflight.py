@@ -70,7 +70,7 @@ def host_faults(launcher: str, seen: Seen) -> list[str]:
         faults.append(f"the host lacks {', '.join(facts.missing)}: install coreutils, util-linux")
     if launcher == "systemd" and not facts.systemd:
         faults.append("relight_launcher is systemd, but the host does not run systemd")
-    if facts.engine_version is None:
+    if facts.engine_version is None and not facts.engine_pending:
         why = facts.engine_error or "it prints no version"
         faults.append(f"the engine does not answer: {why}; check relight_engine")
     if observed.foreign:

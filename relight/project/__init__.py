@@ -11,6 +11,22 @@ from relight.core.preset import Preset
 from relight.core.service import HostSpec
 
 
+class Shown(Protocol):
+    """One variable of a host for a person: rendered, as written, and `file:line`."""
+
+    @property
+    def name(self) -> str:
+        """Return the variable's name."""
+
+    @property
+    def value(self) -> Any:
+        """Return what it comes to."""
+
+    @property
+    def origin(self) -> str:
+        """Return where it was written."""
+
+
 class Project(Protocol):
     """One folder with inventory/, playbooks/ and templates/, read and checked whole."""
 
@@ -26,8 +42,20 @@ class Project(Protocol):
     def spec(self, host: str) -> HostSpec:
         """Return what relight reads of a host, rendered and checked."""
 
+    def preset(self, host: str, name: str) -> Preset:
+        """Return a preset, its templates rendered with the host's variables."""
+
     def address(self, host: str) -> Address:
         """Return how the host is reached, rendered and checked."""
+
+    def playbook(self, name: str) -> Path:
+        """Return a playbook by its name: the project's own, else the shipped one."""
+
+    def inventory_report(self, host: str) -> tuple[Shown, ...]:
+        """Return each variable of a host with its value as text and where it was written."""
+
+    def secrets(self, host: str, preset: str) -> Mapping[str, str]:
+        """Return a preset's secret values, read now; raises InputFaults for each that is lost."""
 
     def template(self, name: str) -> str:
         """Return the text of a file under templates/ (the project's own, else the shipped one)."""

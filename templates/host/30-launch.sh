@@ -1,11 +1,7 @@
 # Start and stop of one server.
 
-# start RELEASE: launch it detached, with a log of its own; prints "LAUNCH PID".
-do_start() {
-    need_release "$1"
-    if [ -n "$(own_pids "$(last_launch)")" ]; then
-        die 72 "launch $(last_launch) is still running; stop it first"
-    fi
+# new_launch RELEASE: make the folder of the next launch; leaves its number in $launch.
+new_launch() {
     launch=$(($(last_launch) + 1))
     while [ -e "launches/$launch" ]; do
         launch=$((launch + 1))
@@ -16,6 +12,15 @@ do_start() {
     : >"launches/$launch/server.log" || die 74 "cannot write a log (disk full or read-only?)"
     put last-launch "$launch"
     point current "$1"
+}
+
+# start RELEASE: launch it detached, with a log of its own; prints "LAUNCH PID".
+do_start() {
+    need_release "$1"
+    if [ -n "$(own_pids "$(last_launch)")" ]; then
+        die 72 "launch $(last_launch) is still running; stop it first"
+    fi
+    new_launch "$1"
     rm -f stopped
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"

@@ -3,9 +3,11 @@
 do_promote() {
     need_release "$1"
     [ "$(pointed current)" = "$1" ] || die 72 "$1 is not the release that runs here"
+    promote_event=promoted
+    [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
     point known-good "$1"
     launcher_keep "$(last_launch)"
-    record promoted "\"release\":\"$1\",\"launch\":$(last_launch)"
+    record "$promote_event" "\"release\":\"$1\",\"launch\":$(last_launch)"
 }
 
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.

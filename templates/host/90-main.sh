@@ -11,7 +11,6 @@ case $command in
     hold) cmd_hold "$1" "$2" ;;
     guard) cmd_guard ;;
     boot) launcher_boot ;;
-    ended) launcher_ended "$@" ;;
     lock)
         enter_mutex
         do_lock "$1" "$2"

@@ -13,6 +13,7 @@ from relight.project.validation import read
 from relight.project.variables import Variable
 from relight.project.wording import closest, got
 
+_PREFIX = "ansible_"
 # Of several names of one thing the later one here wins, as in Ansible's ssh plugin (`vars`).
 _FIELDS = {
     "ansible_connection": "connection",
@@ -96,7 +97,7 @@ def address(host: Variable, rendered: Rendered) -> tuple[Address | None, tuple[F
     values: dict[str, Any] = {"name": host.value}
     names = {"name": "the host"}
     for name, variable in rendered.variables.items():
-        refusal = _refusal(name, variable) if name.startswith("ansible_") else None
+        refusal = _refusal(name, variable) if name.startswith(_PREFIX) else None
         if refusal is not None:
             faults.append(refusal)
     for name, field in _FIELDS.items():
@@ -125,8 +126,10 @@ def _refusal(name: str, variable: Variable) -> Fault | None:
     for pattern, right in _REFUSED:
         if pattern.fullmatch(name):
             return variable.fault(f"{name} is not honoured by relight", right)
-    meant = closest(name, _FIELDS)
-    right = f"did you mean {meant}?" if meant else "rename it if it is a variable of your own"
+    meant = closest(name.removeprefix(_PREFIX), [known.removeprefix(_PREFIX) for known in _FIELDS])
+    right = (
+        f"did you mean {_PREFIX}{meant}?" if meant else "rename it if it is a variable of your own"
+    )
     return variable.fault(f"{name} is no connection variable that relight knows", right)
 
 

@@ -50,8 +50,9 @@ def spec(
             continue
         field = name.removeprefix(PREFIX)
         if field not in _FIELDS:
-            known = tuple(_SHOWN.values())
-            right = did_you_mean(name, known, "relight reads")
+            meant = closest(field, _FIELDS)
+            known = f"it reads {', '.join(_SHOWN.values())}"
+            right = f"did you mean {PREFIX}{meant}?" if meant else known
             what = f"{name} is no variable that relight reads"
             faults.append(variable.place.fault((), what, right, key=True))
             continue
@@ -61,7 +62,7 @@ def spec(
         values[field] = value
     if "engine" not in values:
         values["engine"] = {"python": "python3"}
-        if not any(closest(name, [_SHOWN["engine"]]) for name in _unknown(rendered)):
+        if not any(closest(field, ["engine"]) for field in _unknown(rendered)):
             what = f"relight_engine is missing on {host.value}"
             right = "say how its engine is run: relight_engine: {python: /path/to/python}"
             faults.append(place.fault((), what, right))
@@ -92,8 +93,8 @@ def named_presets(rendered: Rendered) -> tuple[tuple[str, str], ...]:
 
 
 def _unknown(rendered: Rendered) -> list[str]:
-    known = set(_SHOWN.values())
-    return [name for name in rendered.variables if name.startswith(PREFIX) and name not in known]
+    fields = [n.removeprefix(PREFIX) for n in rendered.variables if n.startswith(PREFIX)]
+    return [field for field in fields if field not in _FIELDS]
 
 
 def _oddities(variable: Variable) -> list[Fault]:

@@ -106,7 +106,7 @@ def _protected(preset: Preset, engine: Engine, document: Document) -> Iterator[F
     why = "it changes results, the interface or security"
     for name, layer in preset.layers.items():
         for flag in layer.flags:
-            if _holds(engine, flag):
+            if _holds(engine, flag) and flag not in engine.reserved:
                 what = f"the layer {name} holds {flag}, which must not be dropped: {why}"
                 where: Trail = ("layers", name, "flags", flag)
                 yield document.fault(where, what, "move it under flags of the preset", key=True)
@@ -119,7 +119,8 @@ def _protected(preset: Preset, engine: Engine, document: Document) -> Iterator[F
         for trail, flag in touched:
             if _holds(engine, flag) and flag not in engine.reserved:
                 what = f"a fallback must not touch {flag}: {why}"
-                yield document.fault(trail, what, "change it by hand, in flags")
+                key = isinstance(trail[-1], str)
+                yield document.fault(trail, what, "change it by hand, in flags", key=key)
 
 
 def _dropped(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:

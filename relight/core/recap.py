@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from relight.core.events import HostRecap
-from relight.errors import EXIT_FAILED, EXIT_OK, EXIT_UNREACHABLE
-
-_SEVERITY = (EXIT_OK, EXIT_FAILED, EXIT_UNREACHABLE)
+from relight.errors import (
+    EXIT_BUSY,
+    EXIT_DARK,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_ROLLED_BACK,
+    EXIT_UNREACHABLE,
+)
 
 
 def counted(recap: HostRecap, *keys: str) -> HostRecap:
@@ -24,6 +30,19 @@ def host_exit(recap: HostRecap, code: int | None) -> int:
     return code or EXIT_OK
 
 
+_WORST_FIRST = (
+    EXIT_INTERRUPTED,
+    EXIT_DARK,
+    EXIT_ROLLED_BACK,
+    EXIT_UNREACHABLE,
+    EXIT_BUSY,
+    EXIT_FAILED,
+    EXIT_OK,
+)
+
+
 def worst(codes: Iterable[int]) -> int:
-    """Return the worst exit code: the highest, failed and unreachable being the least bad."""
-    return max(codes, default=EXIT_OK)
+    """Return the exit code of a run from those of its hosts: the one that needs a person most."""
+    found = set(codes)
+    known = next((code for code in _WORST_FIRST if code in found), EXIT_OK)
+    return known or max(found, default=EXIT_OK)

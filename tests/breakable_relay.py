@@ -17,6 +17,9 @@ class Relay:
         self._flowing = threading.Event()
         self._flowing.set()
         self._sockets: list[socket.socket] = []
+        self._most: int | None = None
+        self.answered = 0
+        """Bytes that the target has answered so far."""
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -24,6 +27,10 @@ class Relay:
     def silence(self) -> None:
         """Forward nothing any more; connections stay open, new ones are still accepted."""
         self._flowing.clear()
+
+    def silence_after(self, answered: int) -> None:
+        """Fall silent once the target has answered so many bytes."""
+        self._most = answered
 
     def drop(self) -> None:
         """Cut every connection; new ones are still accepted."""
@@ -37,8 +44,8 @@ class Relay:
         with contextlib.suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
-        self.drop()
         self._flowing.set()
+        self.drop()
 
     def __enter__(self) -> Self:
         return self
@@ -62,13 +69,25 @@ class Relay:
                     continue
                 far.settimeout(None)
                 self._sockets += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+                threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
+
+    def _carry(self, near: socket.socket, far: socket.socket) -> None:
+        for one in (near, far):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        back = threading.Thread(target=self._pump, args=(far, near), daemon=True)
+        back.start()
+        self._pump(near, far)
+        back.join()
+        near.close()
+        far.close()
 
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        answers = source.getpeername() == self._target
         with contextlib.suppress(OSError):
             while piece := source.recv(1 << 16):
+                self.answered += len(piece) * answers
+                if self._most is not None and self.answered > self._most:
+                    self.silence()
                 self._flowing.wait()
                 sink.sendall(piece)
         for one in (source, sink):

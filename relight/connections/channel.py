@@ -29,7 +29,7 @@ class ChannelPipe:
         except paramiko.ChannelException as error:
             raise HostError(
                 host,
-                f"its SSH server refuses another session: {error.text}",
+                "its SSH server opens no further session",
                 "raise MaxSessions in its sshd_config",
             ) from error
         except _LOST as error:

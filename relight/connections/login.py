@@ -81,7 +81,7 @@ def log_in(address: Address) -> Login:
     again = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Fleeting),
         stop=tenacity.stop_after_attempt(3),
-        wait=tenacity.wait_exponential_jitter(0.2, max=1.0, jitter=0.2),
+        wait=tenacity.wait_random_exponential(multiplier=0.4, max=1.0),
         reraise=True,
     )
     login: Login = again(_log_in, address)

@@ -7,6 +7,7 @@ import contextlib
 import re
 import threading
 import time
+import weakref
 
 from relight.connections import Result, script
 from relight.connections.pipe import NotBegun, Pipe
@@ -34,6 +35,7 @@ class PipedConnection(abc.ABC):
         self._resident: Resident | None = None
         self._turn = threading.RLock()
         self._count_lock = threading.Lock()
+        self._streams: weakref.WeakSet[Followed] = weakref.WeakSet()
 
     @abc.abstractmethod
     def open_pipe(self) -> Pipe:
@@ -79,7 +81,9 @@ class PipedConnection(abc.ABC):
         """Start a command and stream its stdout; it ends with the stream or the connection."""
         begin = script.mark()
         pipe = self._started(command, begin, {}, fed=False)
-        return Followed(self.address.name, pipe, begin)
+        stream = Followed(self.address.name, pipe, begin)
+        self._streams.add(stream)
+        return stream
 
     def _step(self, text: str, data: bytes, timeout: float) -> Result:
         resident = self._resident
@@ -164,8 +168,10 @@ class PipedConnection(abc.ABC):
             resident.close()
 
     def close(self) -> None:
-        """Close the resident shell; the kind closes the rest."""
+        """Close the resident shell and every stream; the kind closes the rest."""
         self._discard()
+        for stream in list(self._streams):
+            stream.close()
 
 
 class _Output:

@@ -34,6 +34,7 @@ class Followed:
             if piece:
                 return piece
             if self._pipe.ended:
+                self.close()
                 if self._noise is not None:
                     raise no_shell(self._host, self._words)
                 return b""

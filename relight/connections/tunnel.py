@@ -14,6 +14,7 @@ from relight.connections.login import Login
 from relight.errors import HostError, Unreachable
 
 _LOST = (paramiko.SSHException, OSError, EOFError)
+_NO_LIMIT = 3600.0  # the watch over a silent peer ends the wait long before
 _PROHIBITED = 1  # SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, RFC 4254 section 5.1
 
 
@@ -43,7 +44,7 @@ class TunnelBackend(httpcore.NetworkBackend):
         self._counted()
         try:
             channel = login.transport.open_channel(
-                "direct-tcpip", (host, port), ("127.0.0.1", 0), timeout=timeout
+                "direct-tcpip", (host, port), ("127.0.0.1", 0), timeout=timeout or _NO_LIMIT
             )
         except paramiko.ChannelException as error:
             if error.code == _PROHIBITED:

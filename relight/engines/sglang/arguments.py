@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 Argument = str | int | float | bool | None | list[object]
 
@@ -22,6 +22,29 @@ def arguments_of(message: str) -> dict[str, object]:
     text = message.partition("server_args=")[2].strip()
     pairs = list(_parsed(text)) or list(_torn(text))
     return {name: value for name, value in pairs[:_MOST] if not is_secret(name)}
+
+
+class Arguments(Mapping[str, object]):
+    """The arguments of one `server_args=` message, read when somebody asks: most logs never do."""
+
+    def __init__(self, message: str = "") -> None:
+        self._message = message
+        self._known: dict[str, object] | None = None
+
+    def _read(self) -> dict[str, object]:
+        if self._known is None:
+            self._known = arguments_of(self._message)
+            self._message = ""
+        return self._known
+
+    def __getitem__(self, name: str) -> object:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
 
 
 def is_secret(name: str) -> bool:

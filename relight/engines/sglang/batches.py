@@ -10,6 +10,7 @@ from relight.core.startup import Batch
 
 Value = str | int | float | bool
 
+_PAIR = re.compile(r"([^,:]+): ([^,]*)")
 _KEY = re.compile(r"[^a-z0-9]+")
 # `token/s` is the unit of every throughput; the key is the same in every version without it.
 _UNIT = " (token/s)"
@@ -29,14 +30,8 @@ def batch_of(message: str, line: int) -> Batch | None:
         rest = message[13:]
     else:
         return None
-    values: dict[str, Value] = {}
-    for part in rest.split(", "):
-        name, colon, text = part.partition(": ")
-        if colon:
-            values[_key(name)] = value_of(text)
-    if not values:
-        return None
-    return Batch.model_construct(kind="batch", phase=phase, values=values, line=line)
+    values: dict[str, Value] = {_key(name): value_of(text) for name, text in _PAIR.findall(rest)}
+    return Batch(phase=phase, values=values, line=line) if values else None
 
 
 @lru_cache(maxsize=256)
@@ -44,10 +39,13 @@ def _key(name: str) -> str:
     return _KEY.sub("_", name.removesuffix(_UNIT).lower()).strip("_")
 
 
+_TRUTH: dict[str, bool] = {"True": True, "False": False}
+
+
 def value_of(text: str) -> Value:
     """Return a number, a truth value, or the text itself."""
-    text = text.strip()
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
-        return {"True": True, "False": False}.get(text, text)
+        text = text.strip()
+        return _TRUTH.get(text, text)

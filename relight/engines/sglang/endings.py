@@ -9,7 +9,14 @@ from typing import Protocol
 from relight.core.failure import Diagnosis, Evidence, FailureClass, Remedy
 from relight.core.startup import Ending, Stage
 from relight.engines.sglang.rule import Scene
-from relight.engines.sglang.rules.remedies import CRASHED, NO_PEER_ACCESS, RESTART, graph_off, tell
+from relight.engines.sglang.rules.remedies import (
+    CRASHED,
+    NO_PEER_ACCESS,
+    RESTART,
+    drop_speculation,
+    graph_off,
+    tell,
+)
 from relight.engines.sglang.suspects import Suspect
 
 _TEXT = 2000
@@ -65,6 +72,8 @@ def bare(one: Suspect) -> Diagnosis:
     remedy: Remedy = _READ
     if failure is FailureClass.GRAPH_CAPTURE:
         remedy = graph_off(_empty(), one.scene)
+    elif failure is FailureClass.SPEC_CONFIG:
+        remedy = drop_speculation()
     elif failure is FailureClass.RUNTIME_CRASH:
         remedy = CRASHED
     return Diagnosis(
@@ -81,6 +90,8 @@ def _place(scene: Scene) -> tuple[FailureClass, str]:
         return FailureClass.MODEL_UNSUPPORTED, "the model's configuration could not be read"
     if early and "args" in scene.tags:
         return FailureClass.FLAG_CONFLICT, "SGLang's own check of its arguments failed"
+    if scene.stage is Stage.LOAD and "draft" in scene.tags:
+        return FailureClass.SPEC_CONFIG, "the draft model could not be loaded"
     return _BY_STAGE.get(scene.stage, _UNKNOWN)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from relight.engines.sglang.batches import value_of
@@ -76,10 +77,16 @@ _TEXTS: tuple[tuple[str, tuple[Saying, ...]], ...] = tuple(
     for text in dict.fromkeys(saying.text.lower() for saying in SAYINGS)
 )
 _LONGEST = 500
+_LONG = 2000
 
 
-def facts_of(message: str, low: str) -> list[tuple[str, Value, bool]]:
-    """Return the facts of one message (`low` is its lower case): name, value, the last counts."""
+def facts_of(message: str) -> tuple[tuple[str, Value, bool], ...]:
+    """Return the facts of one message: name, value, whether the last one counts."""
+    return _remembered(message) if len(message) < _LONG else _facts_of(message[:_LONG])
+
+
+def _facts_of(message: str) -> tuple[tuple[str, Value, bool], ...]:
+    low = message.lower()
     found: list[tuple[str, Value, bool]] = []
     for text, sayings in _TEXTS:
         if text not in low:
@@ -94,4 +101,7 @@ def facts_of(message: str, low: str) -> list[tuple[str, Value, bool]]:
                 if value is not None and name != "_"
             ]
             found += [(name, value, saying.last) for name, value in saying.fixed]
-    return found
+    return tuple(found)
+
+
+_remembered = lru_cache(maxsize=1024)(_facts_of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from relight.core.startup import Stage
 
@@ -47,6 +48,7 @@ _WORDS: dict[str, tuple[Stage | None, str]] = {
     "constrained/": (None, "grammar"),
     "grammar_backend": (None, "grammar"),
 }
+_LONG = 1000
 _ANY = re.compile("|".join(re.escape(word) for word in _WORDS))
 
 
@@ -57,5 +59,10 @@ def place_of(text: str, *, within: bool) -> tuple[Stage | None, str] | None:
     """
     if not within and not text.startswith((" ", "File ", "\t")) and 'File "' not in text:
         return None
-    words: list[str] = _ANY.findall(text)
+    return _last_word(text)
+
+
+@lru_cache(maxsize=1024)
+def _last_word(text: str) -> tuple[Stage | None, str] | None:
+    words: list[str] = _ANY.findall(text[:_LONG])
     return _WORDS[words[-1]] if words else None

@@ -14,7 +14,7 @@ from relight.core.startup import (
     Stage,
     StageReached,
 )
-from relight.engines.sglang.arguments import arguments_of
+from relight.engines.sglang.arguments import Arguments
 from relight.engines.sglang.batches import batch_of
 from relight.engines.sglang.cut import Cut, LineCutter
 from relight.engines.sglang.facts import facts_of
@@ -26,6 +26,7 @@ from relight.engines.sglang.verdict import State, diagnose
 _ORDER = {stage: index for index, stage in enumerate(Stage)}
 _TIMELINE = 200
 _RANKS = 1024
+_TAIL = 2000
 _COMPILING = re.compile(
     r"DeepGEMM|JIT|autotune|nvcc|ninja|[Cc]ompil(?:e|ing)|torch_extensions|Building extension"
 )
@@ -39,7 +40,8 @@ class SglangReader:
         self._reset()
 
     def _reset(self) -> None:
-        self.arguments: dict[str, object] = {}
+        self.arguments = Arguments()
+        self._begun = False
         self._suspects = Suspects()
         self._timeline: list[StageReached] = []
         self._facts: dict[str, str | int | float | bool] = {}
@@ -52,8 +54,9 @@ class SglangReader:
         self._stopping = False
         self._bar: tuple[str, int] = ("", -1)
         self._last = 0
-        self._compiling = False
+        self._tail = ""
         self._about: frozenset[str] = frozenset()
+        self._scene = Scene(Stage.IMPORT, self._about)
 
     def feed(self, data: bytes) -> tuple[LogEvent, ...]:
         """Take the next bytes, cut anywhere, and return what they tell."""
@@ -72,7 +75,7 @@ class SglangReader:
             stopping=self._stopping,
             last=self._last,
             arguments=self.arguments,
-            compiling=self._compiling,
+            compiling=_COMPILING.search(self._tail[:_TAIL]) is not None,
         )
         diagnosis, terminal = diagnose(self._suspects, ending, state)
         return Reading(
@@ -103,9 +106,19 @@ class SglangReader:
             return
         if not stamped and "%" in text and self._progress(text, number, events):
             return
+        if stamped and message.startswith("INFO:") and ' - "' in message:
+            self._access(number, message, head[:19], events)
+            return
         if stamped:
             self._rank = head.split(" ", 2)[2] if head.count(" ") > 1 else ""
         self._message(number, message, head[:19], events, stamped=stamped)
+
+    def _access(self, number: int, message: str, at: str, events: list[LogEvent]) -> None:
+        """Take one line of the HTTP server: only the warm-up's own requests mean something."""
+        self._last = number
+        if not self._ready and (stage := stage_of(message)) is not None:
+            self._rank = ""
+            self._mark(stage, number, at, events)
 
     def _message(
         self, number: int, message: str, at: str, events: list[LogEvent], *, stamped: bool
@@ -122,34 +135,43 @@ class SglangReader:
             if stage is Stage.CAPTURE:
                 self._about = captured(message)
             self._mark(stage, number, at, events)
-        low = message.lower()
-        for name, value, last in facts_of(message, low):
+        if message.startswith("INFO: ") or self._stopping:
+            return
+        if not self._ready:
+            self._facts_of(number, message, events)
+        if stage is None:
+            self._suspects.take(number, message, self._rank, self._seen(), stamped=stamped)
+        if not message.isspace():
+            self._last = number
+            self._tail = message
+
+    def _facts_of(self, number: int, message: str, events: list[LogEvent]) -> None:
+        for name, value, last in facts_of(message):
             if last or name not in self._facts:
                 self._facts[name] = value
                 events.append(Fact(name=name, value=value, line=number))
-        if not self._stopping:
-            if stage is None:
-                scene = Scene(
-                    self._here(),
-                    self._about,
-                    self.arguments,
-                    serving=self._ready or self._serving,
-                )
-                self._suspects.take(number, message, self._rank, scene, stamped=stamped)
-            if message.strip():
-                self._last = number
-                self._compiling = _COMPILING.search(message) is not None
 
     def _begin(self, number: int, message: str, at: str, events: list[LogEvent]) -> None:
         if self._ready or self._stopping:
             # A log that several launches were appended to: the last one counts.
             self._reset()
-        if not self.arguments:
-            self.arguments = arguments_of(message)
-        if self._furthest in {Stage.IMPORT}:
+        if not self._begun:
+            self._begun = True
+            self.arguments = Arguments(message)
+            self._scene = Scene(Stage.IMPORT, self._about, self.arguments)
+        if self._furthest is Stage.IMPORT:
             self._reach(Stage.RESOLVE, number, at, events)
         self._mark(Stage.SPAWN, number, at, events)
         self._last = number
+
+    def _seen(self) -> Scene:
+        """Return where the log stands; the same scene as long as nothing changes."""
+        here = self._here()
+        serving = self._ready or self._serving
+        scene = self._scene
+        if scene.stage is not here or scene.tags is not self._about or scene.serving != serving:
+            scene = self._scene = Scene(here, self._about, self.arguments, serving=serving)
+        return scene
 
     def _here(self) -> Stage:
         if self._ready or self._serving:

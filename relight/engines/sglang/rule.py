@@ -55,7 +55,8 @@ class Rule:
 
     `needles` are lower-case texts, one of which the line holds; `pattern` (on the line as it is)
     refines them. `stages` and `tags` limit where it counts. `ends` tells a failure that is final
-    from a warning. `lasting` survives the ready line; `last` counts only as the log's last words.
+    from a warning. `lasting` survives the ready line; `last` counts only as the log's last words;
+    `loud` counts in warnings too, which otherwise say nothing.
     A group `flag` of the pattern, else `flag`, is the flag concerned.
     """
 
@@ -74,20 +75,15 @@ class Rule:
     ends: bool = True
     lasting: bool = False
     last: bool = False
+    loud: bool = False
     times: int = 1
 
-    def match(self, text: str, low: str, scene: Scene) -> re.Match[str] | None:
-        """Return the match of a line (`low` is its lower case), or None where it does not count."""
+    def match(self, text: str, low: str) -> re.Match[str] | None:
+        """Return where a line (`low` is its lower case) has this rule's words, or None."""
         for needle in self.needles:
             if needle in low:
                 break
         else:
-            return None
-        if self.stages and scene.stage not in self.stages:
-            return None
-        if self.tags and not self.tags & scene.tags:
-            return None
-        if self.serving is not None and self.serving != scene.serving:
             return None
         if self.unless is not None and self.unless.search(text):
             return None
@@ -95,6 +91,14 @@ class Rule:
             at = low.find(needle)
             return _ANY.match(text, at, at + len(needle))
         return self.pattern.search(text)
+
+    def fits(self, scene: Scene) -> bool:
+        """Return whether the rule counts where the line stands."""
+        return (
+            (not self.stages or scene.stage in self.stages)
+            and (not self.tags or bool(self.tags & scene.tags))
+            and (self.serving is None or self.serving == scene.serving)
+        )
 
     def cure(self, match: re.Match[str], scene: Scene) -> Remedy:
         """Return what helps here."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from relight.core.startup import Stage
 from relight.engines.sglang.frames import place_of
 from relight.engines.sglang.rule import Rule, Scene, Tier
-from relight.engines.sglang.rules import BENIGN, RULES, worth_a_look
+from relight.engines.sglang.rules import BENIGN, matching
 
 _OPENS = "Traceback (most recent call last)"
 _CHAIN = ("During handling of the above", "The above exception was")
@@ -83,9 +83,8 @@ class Suspects:
         self._place(text, current, within=bool(self._open) and not stamped)
         # The line after a frame is source code: its words are no message.
         source, self._source = self._source, text.startswith('  File "')
-        low = text.lower()
-        if worth_a_look(low) and not BENIGN.search(text):
-            self._judge(line, text, low, rank, scene, current, source=source)
+        if matches := matching(text):
+            self._judge(line, text, matches, rank, scene, current, source=source)
         if not stamped and self._open and _EXCEPTION.match(text):
             self._bare(line, text, scene)
 
@@ -131,7 +130,7 @@ class Suspects:
         self,
         line: int,
         text: str,
-        low: str,
+        matches: tuple[tuple[Rule, re.Match[str]], ...],
         rank: str,
         scene: Scene,
         current: Incident | None,
@@ -139,13 +138,9 @@ class Suspects:
         source: bool,
     ) -> None:
         here = self._scene(text, scene, current)
-        for rule in RULES:
-            if (rule.name, here.serving) in self._known and not rule.last and rule.times == 1:
-                continue
-            if source and rule.tier is Tier.CAUSE:
-                continue
-            match = rule.match(text, low, here)
-            if match is None:
+        source = source and text.startswith("    ")
+        for rule, match in matches:
+            if not rule.fits(here) or (source and rule.tier is Tier.CAUSE):
                 continue
             suspect = Suspect(
                 rule,

@@ -10,6 +10,7 @@ from relight.core.startup import Ending, Stage
 from relight.engines.sglang.endings import bare, silent
 from relight.engines.sglang.rule import Tier
 from relight.engines.sglang.rules import RULES
+from relight.engines.sglang.rules.remedies import drop_speculation
 from relight.engines.sglang.suspects import Suspect, Suspects
 
 _INDEX = {rule.name: index for index, rule in enumerate(RULES)}
@@ -107,6 +108,14 @@ def _raised(cause: Suspect, suspects: Suspects) -> Suspect:
 def _told(one: Suspect, shown: Suspect) -> Diagnosis:
     if one.rule is None or one.match is None:
         return bare(one)
+    if one.rule.failure is FailureClass.CHECKPOINT_MISMATCH and "draft" in one.scene.tags:
+        return Diagnosis(
+            failure=FailureClass.SPEC_CONFIG,
+            flag="speculative-draft-model-path",
+            evidence=Evidence(line=shown.line, text=shown.text[:_TEXT]),
+            remedy=drop_speculation(),
+            summary="the draft model's checkpoint cannot be loaded",
+        )
     return Diagnosis(
         failure=one.rule.failure,
         flag=one.rule.concerned(one.match),

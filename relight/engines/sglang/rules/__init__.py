@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from relight.engines.sglang.rule import Rule
 from relight.engines.sglang.rules import (
@@ -35,37 +36,92 @@ BENIGN = re.compile(
 )
 """Lines that a healthy server prints too, whatever words are in them."""
 
-# Nearly every rule's words hold one of these; a line without any needs no closer look.
-_WORDS = (
-    "error",
-    "fail",
-    "exception",
+# Every rule's words hold one of these; a line without any needs no closer look.
+WORDS: tuple[str, ...] = tuple(
+    (
+        "error fail exception fatal kill illegal assert crash abort fault corrupt removed denied "
+        "refused reset closed dead exit lost busy missing mismatch exceed invalid cannot unable "
+        "undefined unsupport unrecogni ambiguous unbalanced incompat exclusive gated authoriz "
+        "memory fraction leak retract nan capture graph draft eagle reduce driver version capability "
+        "backend flash compiler ptxas nvcc cicc nvrtc cuda_home common_ops glib cxxabi _status_ fp8e "
+        "header magic hicache hierarchical ipc xid ecc orphan zombie eaddrinuse emfile shm thread nccl "
+        "gloo tcpstore barrier signal ninja python.h gpu-name encoder model_info batch_ "
+        "create_weights constrained guidance outlines grammar fetching require divisible please "
+        "context_length permission timeout unexpected persistent downloading loading_model "
+        "assistant compatib negative orphan nvls multicast peer worker libcuda cudnn"
+    ).split()
+) + (
     "not ",
-    "unable",
-    "cannot",
-    "invalid",
-    "unsupported",
-    "fatal",
-    "kill",
-    "timed out",
+    "n't",
     "no ",
     "out of",
-    "requires",
-    "memory",
+    "must ",
+    "only ",
+    "timed out",
+    "too ",
     "already",
-    "missing",
-    "n't",
-)
-_MORE = tuple(
-    dict.fromkeys(
-        needle
-        for rule in RULES
-        for needle in rule.needles
-        if not any(word in needle for word in _WORDS)
-    )
+    "to load",
+    "lower your",
+    "smaller number",
+    "longer than",
+    "a token",
+    "% self.",
+    "% tp",
+    "% ep",
+    "% world",
+    "% tensor",
+    "size of",
+    "ptx ",
+    "sm75",
+    "at the same",
+    "together",
+    "needs ",
+    "should be",
+    "has no",
+    "config file",
+    "--config flag",
+    "length is",
+    "is larger",
+    "free disk",
+    "connection ",
+    "name res",
+    "ifname",
+    "client socket",
+    "broken pipe",
+    "io.c",
+    "c10d",
+    "gpus ",
+    "gpu is",
 )
 
 
 def worth_a_look(low: str) -> bool:
     """Return whether any rule could match a line, given in lower case."""
-    return any(word in low for word in _WORDS) or any(word in low for word in _MORE)
+    return any(word in low for word in WORDS)
+
+
+_LONG = 600
+
+
+def matching(text: str) -> tuple[tuple[Rule, re.Match[str]], ...]:
+    """Return the rules whose words are in a line, wherever it stands, with what they found."""
+    return _remembered(text) if len(text) <= _LONG else _matching(text)
+
+
+def _matching(text: str) -> tuple[tuple[Rule, re.Match[str]], ...]:
+    low = text.lower()
+    if not worth_a_look(low):
+        return ()
+    quiet = BENIGN.search(text) is not None
+    found = []
+    for rule in RULES:
+        if quiet and not rule.loud:
+            continue
+        match = rule.match(text, low)
+        if match is not None:
+            found.append((rule, match))
+    return tuple(found)
+
+
+# A log repeats itself: the same line, from every rank and for every request, is looked at once.
+_remembered = lru_cache(maxsize=2048)(_matching)

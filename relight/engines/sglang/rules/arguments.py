@@ -209,6 +209,22 @@ RULES: tuple[Rule, ...] = (
         flag="quantization",
     ),
     Rule(
+        "conflict.exclusive",
+        FailureClass.FLAG_CONFLICT,
+        (
+            "mutually exclusive",
+            "at the same time",
+            "cannot be used together",
+            "cannot both be",
+            "together with",
+        ),
+        "two flags do not go together",
+        tell("Leave out one of the flags that the message names."),
+        re.compile(_RAISED + r".*?(?:mutually exclusive|at the same time|together|cannot both be)"),
+        tier=Tier.CONTEXT,
+        serving=False,
+    ),
+    Rule(
         "conflict.words",
         FailureClass.FLAG_CONFLICT,
         (

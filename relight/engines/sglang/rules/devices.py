@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
             "no gpus are available",
             "cuda-capable device is detected",
             "invalid device ordinal",
-            "devices are busy or unavailable",
+            "busy or unavailable",
             "device is busy",
             "all cuda-capable devices are busy",
             "cudaerrordevicesunavailable",
@@ -309,7 +309,7 @@ RULES: tuple[Rule, ...] = (
             "fewer ranks at a time."
         ),
         regex(
-            r"(?:died|scheduler is dead|dead|crashed|initialization|killed).*(?:exit ?code:? -9|signal 9|SIGKILL)|^\W*Exit code: -9"
+            r"(?:died|scheduler is dead|dead|crashed|initialization|killed).*(?:exit ?code:? -9|signal 9|SIGKILL)|\] Exit code: -9|^Exit code: -9"
         ),
         tier=Tier.ECHO,
         serving=False,

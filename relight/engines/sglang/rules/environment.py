@@ -52,6 +52,37 @@ RULES: tuple[Rule, ...] = (
         regex(r"libnccl-net|NCCL INFO|Plugin load"),
     ),
     Rule(
+        "env.cudnn",
+        _ENV,
+        (
+            "cudnn_status_not_initialized",
+            "cudnn_status_sublibrary",
+            "cudnngetversion",
+            "could not load library libcudnn",
+            "unable to load any of {libcudnn",
+            "cudnn version",
+        ),
+        "the installed cuDNN does not fit torch",
+        tell("Install the nvidia-cudnn that torch pins; take other copies off LD_LIBRARY_PATH."),
+        regex(
+            r"CUDNN_STATUS_(?:NOT_INIT|SUBLIB)|cudnnGetVersion|libcudnn|cuDNN version .*incompat"
+        ),
+    ),
+    Rule(
+        "env.cache",
+        _ENV,
+        ("permission denied",),
+        "a cache for compiled kernels cannot be written",
+        tell(
+            "Give the server's user its cache folders, or set TRITON_CACHE_DIR and "
+            "FLASHINFER_WORKSPACE_BASE."
+        ),
+        regex(
+            r"Permission denied: .*(?:triton|flashinfer|torch_extensions|torchinductor|deep_gemm|"
+            r"tvm|\.nv/)"
+        ),
+    ),
+    Rule(
         "env.driver_state",
         _ENV,
         (
@@ -168,9 +199,8 @@ RULES: tuple[Rule, ...] = (
             "failed to build extension",
             "calledprocesserror: command",
             "compilation failed",
-            "backendcompilerfailed",
-            "inductorerror",
-            "loweringexception",
+            "passmanager::run failed",
+            "llvm error",
         ),
         "a kernel could not be compiled on this machine",
         Remedy(
@@ -184,7 +214,7 @@ RULES: tuple[Rule, ...] = (
             r"ninja build failed|ninja: build stopped|'ninja', '-v'|building extension|nvcc fatal|"
             r"nvrtc(?:: |_| ?error| compil)|JIT compilation failed|build extension|"
             r"Command '.*(?:nvcc|gcc|g\+\+|cc|cmake|ninja).*non-zero|compilation failed|"
-            r"BackendCompilerFailed|InductorError|LoweringException"
+            r"PassManager::run failed|LLVM ERROR"
         ),
         regex(r"warning|out of memory|Ignore"),
     ),
@@ -286,7 +316,6 @@ RULES: tuple[Rule, ...] = (
             "is not supported on this gpu",
             "not supported on sm",
             "not supported on this architecture",
-            "unsupported architecture sm",
             "unsupported arch",
             "only supported on sm",
             "require cuda capability",
@@ -309,7 +338,7 @@ RULES: tuple[Rule, ...] = (
             r"not supported for the current GPU|Minimum capability|"
             r"(?:fp8|fp4|nvfp4|mxfp4|awq|marlin|gptq)[^.]{0,40}(?:not supported|requires|only supported)|"
             r"requires (?:SM ?\d|sm_\d|hopper|blackwell|cuda capability)|require cuda capability|"
-            r"not supported on (?:this (?:gpu|architecture|device)|sm_?\d)|unsupported arch\w* ?(?:sm|:|\d)|"
+            r"not supported on (?:this (?:gpu|architecture|device)|sm_?\d)|(?:csrc|\.cuh?|\.hpp)\b.*unsupported arch|unsupported arch\w* ?(?:sm|\d)|"
             r"(?:Error|Exception).*device capability|only supported on sm_?\d|does not support fp8"
         ),
         regex(r"backend is only supported|backends? (?:is|are)|falling back|warning"),

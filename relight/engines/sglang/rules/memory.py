@@ -78,6 +78,8 @@ RULES: tuple[Rule, ...] = (
         FailureClass.OOM_POOL,
         (
             "please try to increase --mem-fraction-static",
+            "increasing --mem-fraction-static",
+            "increasing mem_fraction_static",
             "try to increase --mem-fraction-static",
             "try to increase mem_fraction_static",
             "leave no gpu memory for the kv cache",
@@ -105,7 +107,7 @@ RULES: tuple[Rule, ...] = (
         "the KV pool got no memory",
         MORE_FOR_POOLS,
         regex(
-            r"increase --?mem.fraction|no (?:gpu )?memory for the KV|No available memory for the cache|"
+            r"increas(?:e|ing) --?mem.fraction|no (?:gpu )?memory for the KV|No available memory for the cache|"
             r"leaves? no room|cannot hold even one|max_total_num_tokens (?:is (?:too small|less|neg)|<=)|"
             r"negative max_total|max_total_num_tokens=-\d|maximum model length|"
             r"not enough (?:gpu )?memory (?:for|to allocate) kv|pool is too small|stored in KV cache|"

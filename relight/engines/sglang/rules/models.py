@@ -70,6 +70,9 @@ RULES: tuple[Rule, ...] = (
             "incorrect path_or_model_id",
             "hfvalidationerror",
             "model path does not exist",
+            "not exists on https://",
+            "repo_not_found",
+            "notexisterror",
             "unable to load vocabulary from file",
         ),
         "there is no such model, or not all of its files",
@@ -95,6 +98,7 @@ RULES: tuple[Rule, ...] = (
         ("not enough free disk", "disk quota exceeded"),
         "the disk is too full for the model",
         tell("Free disk space, or point HF_HOME at a bigger disk."),
+        loud=True,
     ),
     Rule(
         "access.disk_full",
@@ -146,7 +150,8 @@ RULES: tuple[Rule, ...] = (
             r"cannot find the requested|Client Error|reset by peer"
         ),
         regex(
-            _OWN.pattern + r"|gloo|nccl|tcpstore|c10d|socket\.cpp|Ignore|retry|bootstrap|mooncake|"
+            _OWN.pattern
+            + r"|gloo|nccl|tcpstore|c10d|socket\.cpp|Ignore|retrying|bootstrap|mooncake|"
             r"zmq|worker|rank"
         ),
         tier=Tier.CONTEXT,
@@ -191,6 +196,8 @@ RULES: tuple[Rule, ...] = (
             "please pass the argument `trust_remote_code=true`",
             "unsupported architecture",
             "unsupported architectures",
+            "tokenizer class",
+            "config' object has no attribute",
             "not supported for model",
             "model architectures failed to be inspected",
             "has no sglang implementation and the transformers implementation is not",
@@ -202,7 +209,9 @@ RULES: tuple[Rule, ...] = (
         ),
         "this SGLang, or its transformers, does not know the model",
         _unknown_type,
-        unless=regex(r"falling back|ignore"),
+        unless=regex(
+            r"falling back|ignore|csrc/|\.cuh?:|\.hpp:|tokenizer class .* called from|sm_?\d"
+        ),
     ),
     Rule(
         "unsupported.key",
@@ -236,6 +245,9 @@ RULES: tuple[Rule, ...] = (
             "weight input_size_per_partition",
             "weight output_size_per_partition",
             "is not divisible by min_thread_",
+            "size_k must divisible",
+            "size_n must divisible",
+            "expanded size of the tensor",
             "size mismatch for",
             "attempted to load weight",
             "must match the size of tensor",
@@ -251,17 +263,23 @@ RULES: tuple[Rule, ...] = (
             "must be divisible by tp",
             "heads must be divisible",
             "heads % ",
-            "is not divisible by the number of",
-            "is not divisible by",
-            "rank-0 checksum mismatch",
             "checksum mismatch",
         ),
         "the weights do not divide or do not match as asked",
         tell("Another tp-size (or ep-size) that divides the model, or another checkpoint."),
-        unless=regex(r"--[a-z]|page_size|chunked|server_args|capture"),
-        stages=frozenset(
-            {Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST, Stage.LOAD, Stage.KVPOOL}
-        ),
+        unless=regex(r"page_size|chunked|server_args|capture"),
+        stages=_STARTING | {Stage.KVPOOL},
+    ),
+    Rule(
+        "checkpoint.division",
+        FailureClass.CHECKPOINT_MISMATCH,
+        ("is not divisible by", "must be divisible by", "should be divisible by"),
+        "the weights do not divide as asked",
+        tell("Another tp-size (or ep-size) that divides the model, or another checkpoint."),
+        regex(r"(?:Error|Exception): .*divisible by"),
+        regex(r"--[a-z]|page_size|chunked|server_args|capture|nodes|dp_size"),
+        tier=Tier.CONTEXT,
+        stages=_STARTING | {Stage.KVPOOL},
     ),
     Rule(
         "checkpoint.broken",
@@ -287,6 +305,8 @@ RULES: tuple[Rule, ...] = (
             "are still corrupted",
             "checkpoint files may be corrupted",
             "invalid magic number",
+            "unable to load weights from",
+            "jsondecodeerror",
             "not a valid gguf",
             "gguf magic invalid",
             "expected magic",
@@ -300,7 +320,7 @@ RULES: tuple[Rule, ...] = (
         regex(
             r"Safetensor|Metadata|Header|Unpickling|StreamReader|Cannot find any|Could not find|"
             r"shard file\(s\) missing|missing from the checkpoint|Missing keys|initialized|"
-            r"initialize all|corrupted|magic|zip file"
+            r"initialize all|corrupted|magic|zip file|Unable to load weights|JSONDecodeError"
         ),
     ),
     Rule(
@@ -315,6 +335,52 @@ RULES: tuple[Rule, ...] = (
         ),
         tier=Tier.CONTEXT,
         stages=frozenset({Stage.IMPORT, Stage.RESOLVE, Stage.SPAWN, Stage.DIST, Stage.LOAD}),
+    ),
+    Rule(
+        "checkpoint.assert",
+        FailureClass.CHECKPOINT_MISMATCH,
+        (
+            "% tp_size",
+            "% self.tp_size",
+            "% ep_size",
+            "% self.ep_size",
+            "% tensor_model_parallel",
+            "% world_size",
+            "loaded_weight.shape",
+            "loaded_weight.size",
+        ),
+        "the weights do not divide or do not match as asked",
+        tell("Another tp-size (or ep-size) that divides the model, or another checkpoint."),
+        regex(
+            r"assert .*(?:% (?:self\.)?(?:tp_size|ep_size|tensor_model_parallel\w*|world_size)|"
+            r"loaded_weight\.)"
+        ),
+        regex(r"nnodes|dp_size"),
+        tier=Tier.FRAME,
+        serving=False,
+    ),
+    Rule(
+        "spec.interface",
+        FailureClass.SPEC_CONFIG,
+        (
+            "set_eagle3_layers_to_capture",
+            "get_embed_and_head",
+            "set_embed_and_head",
+            "set_embed",
+            "hot_token_id",
+            "eagle_aux_hidden_state",
+            "spec_algorithm",
+            "speculative algorithm",
+            "unknown speculative",
+        ),
+        "this model, or this draft, cannot be used with the speculative algorithm",
+        drop_speculation(),
+        regex(
+            r"has no attribute '(?:set_eagle3|get_embed|set_embed|hot_token)|hot_token_id|"
+            r"eagle_aux_hidden|(?:Error|Exception): .*(?:spec_algorithm|speculative algorithm)"
+        ),
+        serving=False,
+        flag="speculative-algorithm",
     ),
     Rule(
         "spec.draft_model",

@@ -25,6 +25,14 @@ _CANARY = Remedy(
 )
 
 
+def _compiled(match: re.Match[str], scene: Scene) -> Remedy:
+    if scene.arguments.get("enable_torch_compile"):
+        return Remedy(
+            drop=("enable-torch-compile",), words="Leave out --enable-torch-compile.", auto="safe"
+        )
+    return prefill_graph_off(match, scene)
+
+
 def _topk(match: re.Match[str], scene: Scene) -> Remedy:
     del match
     if scene.arguments.get("speculative_eagle_topk") not in {None, 1}:
@@ -78,11 +86,33 @@ RULES: tuple[Rule, ...] = (
         regex(
             r"Capture .*graph failed|(?:Error|Exception|not permitted|fail).*(?:stream is capturing|"
             r"stream capture|StreamCapture|STREAM_CAPTURE)|not permitted when stream is capturing|"
-            r"(?:error|exception|fail\w*) .*(?:during|in) (?:cuda )?graph capture"
+            r"(?:error|exception|fail|cannot).*(?:during|in) (?:cuda )?graph capture"
         ),
         regex(r"gloo|Timed out waiting|Connection cl|out of memory|hint|possible"),
         tier=Tier.FRAME,
         flag="disable-cuda-graph",
+    ),
+    Rule(
+        "graph.compile",
+        FailureClass.GRAPH_CAPTURE,
+        (
+            "torch._dynamo.exc",
+            "torch._inductor.exc",
+            "backendcompilerfailed",
+            "inductorerror",
+            "loweringexception",
+            "torchruntimeerror",
+            "internaltorchdynamoerror",
+        ),
+        "torch.compile failed while graphs were prepared",
+        _compiled,
+        regex(
+            r"torch\._(?:dynamo|inductor)\.exc\.\w+|BackendCompilerFailed|InductorError|"
+            r"LoweringException|TorchRuntimeError|InternalTorchDynamoError"
+        ),
+        regex(r"config\.suppress|out of memory|OutOfMemory"),
+        tier=Tier.CONTEXT,
+        flag="enable-torch-compile",
     ),
     Rule(
         "graph.memory_fault",

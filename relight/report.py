@@ -11,6 +11,7 @@ from typing import IO, Any
 from relight.core.duration import spell
 from relight.core.events import (
     AttemptEnded,
+    Diagnosed,
     DiffShown,
     Dropped,
     Event,
@@ -24,6 +25,7 @@ from relight.core.events import (
     TaskStarted,
     Text,
 )
+from relight.core.failure import Remedy
 from relight.core.scrub import Scrubber
 
 _STYLE = {
@@ -46,7 +48,9 @@ class JsonReport:
 
     def __call__(self, event: Event) -> None:
         """Write one event."""
-        text = json.dumps(event.model_dump(mode="json"), ensure_ascii=False, default=str)
+        text = json.dumps(
+            event.model_dump(mode="json", by_alias=True), ensure_ascii=False, default=str
+        )
         with self._mutex:
             print(self._scrub(text), file=self._out, flush=True)
 
@@ -192,7 +196,15 @@ def table_lines(table: Table) -> list[str]:
 
 
 def _said(
-    event: PlayStarted | TaskStarted | AttemptEnded | Dropped | Note | DiffShown | Text | Table,
+    event: PlayStarted
+    | TaskStarted
+    | AttemptEnded
+    | Dropped
+    | Note
+    | DiffShown
+    | Diagnosed
+    | Text
+    | Table,
 ) -> list[str]:
     """Return the lines of an event that looks the same everywhere."""
     match event:
@@ -211,8 +223,41 @@ def _said(
             return [f"{level}{host}{line}" for line in event.text.splitlines()]
         case DiffShown() | Text():
             return event.text.splitlines()
+        case Diagnosed():
+            return _diagnosed(event)
         case Table():
             return table_lines(event)
+
+
+def _diagnosed(event: Diagnosed) -> list[str]:
+    """Return the timeline, the verdict, its proof and what would help."""
+    lines = [f"{event.source}:"]
+    lines += [f"  line {one.line:>6}  {one.at or '':<20} {one.stage}" for one in event.timeline]
+    lines += [f"  {name}: {value}" for name, value in sorted(event.facts.items())]
+    if event.failure is None:
+        ready = "ready, and no failure in it" if event.ready else f"no failure; stage {event.stage}"
+        return [*lines, f"verdict: {ready}"]
+    flag = f" --{event.flag.lstrip('-')}" if event.flag else ""
+    ends = "" if event.terminal else " (it may go on)"
+    lines.append(f"verdict: {event.failure}{flag} in stage {event.stage}{ends}: {event.summary}")
+    if event.evidence:
+        lines.append(f"evidence: line {event.evidence.line}: {event.evidence.text[:500]}")
+    return lines + (remedy_lines(event.remedy) if event.remedy else [])
+
+
+def remedy_lines(remedy: Remedy) -> list[str]:
+    """Return what would help, and whether relight may do it alone."""
+    parts = [f"drop --{name}" for name in remedy.drop]
+    parts += [f"set --{name} {value}" for name, value in remedy.set.items()]
+    parts += [f"--{old} is now --{new}" for old, new in remedy.rename.items()]
+    parts += [f"raise --{name}" for name in remedy.raise_]
+    parts += [f"lower --{name}" for name in remedy.lower]
+    parts += [f"export {name}={value}" for name, value in remedy.env.items()]
+    words = [remedy.words] if remedy.words else []
+    allowed = {"safe": "a deploy does it alone", "bounded": "a deploy may, within bounds"}
+    by = allowed.get(remedy.auto, "for you to decide")
+    told = "; ".join([*parts, *words])
+    return [f"remedy ({by}): {told}"] if told else []
 
 
 def _attempt(event: AttemptEnded) -> list[str]:

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from relight.core.failure import Diagnosis
+from relight.core.failure import Diagnosis, Evidence, Remedy
 from relight.core.model import Frozen
+from relight.core.startup import StageReached
 
 Status = Literal["ok", "changed", "failed", "skipped", "unreachable", "rescued", "ignored"]
 
@@ -118,6 +119,26 @@ class Recap(Frozen):
     exit_code: int
 
 
+class Diagnosed(Frozen):
+    """What one log came to: `ready`, the last stage, and why it failed where it did.
+
+    `class` is null for a log that shows no failure; `terminal` says that the process cannot go on.
+    """
+
+    kind: Literal["diagnosis"] = "diagnosis"
+    source: str
+    ready: bool
+    stage: str
+    failure: str | None = Field(default=None, serialization_alias="class")
+    flag: str | None = None
+    evidence: Evidence | None = None
+    remedy: Remedy | None = None
+    summary: str = ""
+    terminal: bool
+    timeline: tuple[StageReached, ...] = ()
+    facts: dict[str, str | int | float | bool] = {}
+
+
 class Table(Frozen):
     """A small table for a person; with `--json` each row is an object under the column names."""
 
@@ -145,6 +166,7 @@ Event = Annotated[
     | Note
     | DiffShown
     | Recap
+    | Diagnosed
     | Table
     | Text,
     Field(discriminator="kind"),

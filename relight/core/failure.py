@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from relight.core.flags import FlagValue
 from relight.core.model import Frozen
 
@@ -51,13 +53,14 @@ class Evidence(Frozen):
 class Remedy(Frozen):
     """What would help, as data: flags to drop, set or move, variables, or words for a person.
 
-    `rename` respells flags and keeps their values (old name -> new one). `auto` says whether a tool may do it alone: `safe`, `bounded` (within a budget), `never`.
+    `rename` respells flags and keeps their values (old name -> new one). `auto` says whether a
+    tool may do it alone: `safe`, `bounded` (within a budget), `never`.
     """
 
     drop: tuple[str, ...] = ()
     set: dict[str, FlagValue] = {}
     rename: dict[str, str] = {}
-    raise_: tuple[str, ...] = ()
+    raise_: tuple[str, ...] = Field(default=(), serialization_alias="raise")
     lower: tuple[str, ...] = ()
     env: dict[str, str] = {}
     words: str = ""

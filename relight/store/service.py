@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from relight.connections import Connection, Result, Stream
@@ -199,6 +200,17 @@ class ServiceStore:
     def follow(self, launch: int, offset: int = 0) -> Stream:
         """Stream a launch's log from a byte on, until the launch ends."""
         return self.connection.follow("exec " + self.command("follow", launch, offset))
+
+    def whole_log(self, launch: int) -> Iterator[bytes]:
+        """Yield a launch's log from its first byte to what it holds now."""
+        path = f"{self.directory}/launches/{int(launch)}/server.log"
+        stream = self.connection.follow(f"exec cat {path}")
+        try:
+            while (data := stream.read(60.0)) != b"":
+                if data is not None:
+                    yield data
+        finally:
+            stream.close()
 
     def log(self, launch: int, last_bytes: int) -> bytes:
         """Return the end of a launch's log."""

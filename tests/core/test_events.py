@@ -27,5 +27,6 @@ def test_every_kind_of_event_is_documented() -> None:
     for kind in kinds:
         name = kind.model_fields["kind"].default
         assert name in rows
-        missing = [field for field in kind.model_fields if f"`{field}`" not in rows[name]]
+        fields = [info.serialization_alias or field for field, info in kind.model_fields.items()]
+        missing = [field for field in fields if f"`{field}`" not in rows[name]]
         assert missing in ([], ["kind"])

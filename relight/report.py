@@ -26,7 +26,6 @@ from relight.core.events import (
     Text,
 )
 from relight.core.failure import Remedy
-from relight.core.scrub import Scrubber
 
 _STYLE = {
     "ok": "green",
@@ -42,7 +41,7 @@ _STYLE = {
 class JsonReport:
     """One event a line, as docs/events.md describes."""
 
-    def __init__(self, out: IO[str], scrub: Scrubber) -> None:
+    def __init__(self, out: IO[str], scrub: Callable[[str], str]) -> None:
         self._out, self._scrub = out, scrub
         self._mutex = threading.Lock()
 
@@ -61,7 +60,7 @@ class JsonReport:
 class PlainReport:
     """Lines for a person or a log file; `color` colours the status words."""
 
-    def __init__(self, out: IO[str], scrub: Scrubber, *, color: bool = False) -> None:
+    def __init__(self, out: IO[str], scrub: Callable[[str], str], *, color: bool = False) -> None:
         self._out, self._scrub, self._color = out, scrub, color
         self._mutex = threading.Lock()
         self._stages: dict[str, str] = {}
@@ -118,7 +117,7 @@ class PlainReport:
 class LiveReport(PlainReport):
     """Plain lines above, and one live line a launch below, on a terminal."""
 
-    def __init__(self, out: IO[str], scrub: Scrubber, *, color: bool = True) -> None:
+    def __init__(self, out: IO[str], scrub: Callable[[str], str], *, color: bool = True) -> None:
         super().__init__(out, scrub, color=color)
         from rich.console import Console  # noqa: PLC0415 - start-up time: only a terminal needs it
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn  # noqa: PLC0415
@@ -171,7 +170,7 @@ Report = JsonReport | PlainReport
 
 
 def open_report(
-    out: IO[str], environment: Mapping[str, str], scrub: Scrubber, *, as_json: bool
+    out: IO[str], environment: Mapping[str, str], scrub: Callable[[str], str], *, as_json: bool
 ) -> Report:
     """Return the report that fits where the output goes; NO_COLOR and pipes get plain text."""
     if as_json:

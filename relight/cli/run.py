@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from relight.core.events import Event, Note
-from relight.core.scrub import Scrubber
 from relight.errors import EXIT_INTERRUPTED, EXIT_OK, InputFaults, RelightError, UsageError
 from relight.project import Project
+from relight.project.vault import Vault
 from relight.report import open_report, tell_error
 
 BUG = "this is a fault in relight itself; RELIGHT_DEBUG=1 shows where"
@@ -27,6 +27,7 @@ class Options:
     extra: tuple[str, ...] = ()
     as_json: bool = False
     out: IO[str] | None = None
+    vault: Vault = field(default_factory=lambda: Vault(run_here))
 
 
 def guarded(act: Callable[[], int]) -> int:
@@ -53,13 +54,30 @@ def load_project(options: Options) -> Project:
     """Return the project of a folder; raises InputFaults with every fault of every file."""
     from relight.project.loader import load  # noqa: PLC0415 - start-up time
 
-    return load(options.root, options.inventory, options.extra)
+    return load(options.root, options.inventory, options.extra, options.vault)
+
+
+def run_here(command: str) -> str:
+    """Return what a command of the operator's prints on this machine; raises OSError."""
+    from relight.connections.local import open_connection  # noqa: PLC0415 - start-up time
+    from relight.core.address import Address  # noqa: PLC0415
+
+    connection = open_connection(Address(name="this machine", connection="local"))
+    try:
+        result = connection.run(command, timeout=60)
+    except TimeoutError:
+        raise OSError(0, "no answer in 60 s") from None
+    finally:
+        connection.close()
+    if result.exit != 0:
+        raise OSError(result.exit, f"exit status {result.exit}")
+    return result.out
 
 
 def say_with(options: Options, act: Callable[[Callable[[Event], None]], int]) -> int:
     """Run an act with a report that fits where its output goes."""
     report = open_report(
-        options.out or sys.stdout, os.environ, Scrubber(()), as_json=options.as_json
+        options.out or sys.stdout, os.environ, options.vault, as_json=options.as_json
     )
     try:
         return act(report)

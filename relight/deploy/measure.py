@@ -49,6 +49,11 @@ def measure(target: Target, fence: int) -> Judged:
     )
     subject = _subject(target, release)
     before = _kept(store, observed.known_good or "")
+
+    def progress(text: str) -> None:
+        target.go_on()
+        target.say(text)
+
     with client(target, release) as http, kept(store, fence) if fence else nullcontext():
         wanted = benchmarks.Target(
             base_url=str(http.base_url),
@@ -64,7 +69,7 @@ def measure(target: Target, fence: int) -> Judged:
             engine_version=release.engine_version,
             model_path=release.model,
         )
-        run = tool.measure(wanted, target.preset.benchmark, target.connection, target.say)
+        run = tool.measure(wanted, target.preset.benchmark, target.connection, progress)
     verdict = judge(run, before, target.preset.expect)
     decision = decide(verdict, target.preset.benchmark)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")

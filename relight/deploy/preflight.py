@@ -33,6 +33,8 @@ def preflight(
     """Return every fault at once; asks the engine itself only when something changed."""
     if is_unchanged(seen, wanted):
         return Found(unchanged=True, summary="nothing changed, and it runs")
+    if wanted.secrets:
+        target.project.secrets(target.host, wanted.preset_name)
     faults = [*host_faults(target.launcher.name, seen), *version_faults(wanted, seen.facts)]
     refused: dict[str, str] = {}
     if engine_checks and not faults and seen.facts.engine_version is not None:

@@ -16,7 +16,7 @@ from relight.core.launcher import Launcher
 from relight.core.preset import Preset
 from relight.core.service import HostSpec, Service
 from relight.deploy.archive import Archive
-from relight.errors import UsageError
+from relight.errors import Interrupted, UsageError
 from relight.project import Project
 from relight.store.host_script import assemble
 from relight.store.service import ServiceStore
@@ -38,6 +38,12 @@ class Target:
     store: ServiceStore
     project: Project
     report: Callable[[Event], None]
+    stopped: Callable[[], bool]
+
+    def go_on(self) -> None:
+        """Raise Interrupted when the operator said stop; long steps ask now and then."""
+        if self.stopped():
+            raise Interrupted(f"{self.host}: interrupted")
 
     def say(self, text: str, level: str = "info") -> None:
         """Tell the operator something about this service."""
@@ -53,6 +59,7 @@ def target_of(
     *,
     changes: Mapping[str, FlagValue | None] = {},
     without: tuple[str, ...] = (),
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Target:
     """Return the target; raises UsageError for a service or layer that does not exist."""
     spec = project.spec(host)
@@ -75,6 +82,7 @@ def target_of(
         store=ServiceStore(connection, spec.home, name, assemble(project.template, launcher)),
         project=project,
         report=report,
+        stopped=stopped,
     )
 
 

@@ -95,6 +95,7 @@ class Watch:
         return None
 
     def _check_clock(self) -> Failed | None:
+        self.target.go_on()
         now = time.monotonic()
         if now - self._pulsed >= _PULSE_EVERY:
             pulse = self._pulse()
@@ -138,6 +139,7 @@ class Watch:
                     )
                 if data is not None:
                     self._feed(data)
+                self.target.go_on()
                 if time.monotonic() - self._pulsed >= _PULSE_EVERY:
                     self._pulse()
         finally:

@@ -21,7 +21,12 @@ def run(args: Args, scope: Scope) -> Outcome:
     if scope.check:
         return Outcome(msg="would measure")
     target = target_of(
-        scope.project, scope.host, args.service, scope.open_connection(), scope.report
+        scope.project,
+        scope.host,
+        args.service,
+        scope.open_connection(),
+        scope.report,
+        stopped=scope.stopped,
     )
     judged = measure(target, args.fence)
     return Outcome(

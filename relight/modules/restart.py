@@ -21,7 +21,12 @@ class Args(Frozen):
 def run(args: Args, scope: Scope) -> Outcome:
     """Stop the server within its drain and start the known-good again."""
     target = target_of(
-        scope.project, scope.host, args.service, scope.open_connection(), scope.report
+        scope.project,
+        scope.host,
+        args.service,
+        scope.open_connection(),
+        scope.report,
+        stopped=scope.stopped,
     )
     observed = target.store.peek(target.service.port)
     back = observed.known_good or observed.current

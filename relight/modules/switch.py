@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from relight.core.desired import Wanted
 from relight.core.duration import spell
 from relight.core.flags import FlagValue
 from relight.core.gave_up import reason_of
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.core.release import Release
+from relight.deploy.look import Seen
 from relight.deploy.preflight import is_unchanged
 from relight.deploy.proof import client, healthy
 from relight.deploy.secrets import write_secrets
@@ -18,6 +20,7 @@ from relight.deploy.session import take_lock
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
+from relight.errors import Interrupted, RelightError, Unreachable
 from relight.modules import Scope
 
 
@@ -44,6 +47,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         scope.report,
         changes=args.set,
         without=args.without,
+        stopped=scope.stopped,
     )
     seen = read_seen(args.seen)
     wanted = wanted_of(target, seen, port=args.port)
@@ -61,11 +65,25 @@ def run(args: Args, scope: Scope) -> Outcome:
         return Outcome(changed=True, msg=_forecast(target, seen.observed.state))
     fence = take_lock(target, f"deploy {wanted.preset_name}", wait=args.wait)
     values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}
+    try:
+        return _launch(args, target, wanted, seen, values)
+    except Unreachable:
+        raise
+    except RelightError as error:
+        # The lock is held: whoever undoes this needs the fence, so it must be registered.
+        code = error.exit_code if isinstance(error, Interrupted) else None
+        return Outcome(failed=True, msg=str(error), values=values, exit_code=code)
+
+
+def _launch(
+    args: Args, target: Target, wanted: Wanted, seen: Seen, values: dict[str, Any]
+) -> Outcome:
+    """Run the ladder under the lock; `values` is registered whatever happens."""
     write_secrets(target, wanted)
     switch = Switch(
         target=target,
         wanted=wanted,
-        fence=fence,
+        fence=values["fence"],
         observed=target.store.status(args.port),
         driver=seen.facts.driver,
         refused=args.refused,

@@ -17,6 +17,7 @@ from relight.project import content
 from relight.project.files import Files
 from relight.project.preset_files import PresetFile
 from relight.project.rendering import Rendered, unrendered
+from relight.project.vault import Vault
 from relight.project.wording import did_you_mean, is_secret
 from relight.project.yaml import read_text
 
@@ -51,8 +52,10 @@ class LoadedProject:
         inventory: Inventory,
         preset_files: Mapping[str, PresetFile],
         settled: Mapping[str, Settled],
+        vault: Vault,
     ) -> None:
         self.root = root
+        self._vault = vault
         self.inventory = inventory
         self.presets: Mapping[str, Preset] = {
             name: file.preset for name, file in preset_files.items() if file.preset is not None
@@ -93,6 +96,12 @@ class LoadedProject:
         if preset is None or faults:
             raise InputFaults(faults)
         return preset
+
+    def secrets(self, host: str, preset: str) -> Mapping[str, str]:
+        """Return a preset's secret values, read now; raises InputFaults for each that is lost."""
+        found = self.preset(host, preset)
+        document = self._preset_files[preset].document
+        return self._vault.values((host, preset), found, document, self.root)
 
     def template(self, name: str) -> str:
         """Return the text of a file under templates/ (the project's own, else the shipped one)."""

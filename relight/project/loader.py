@@ -22,30 +22,44 @@ from relight.project.preset_files import find
 from relight.project.rendering import Rendered, syntax_faults
 from relight.project.undefined import nowhere_defined
 from relight.project.variables import Variable, Variables
+from relight.project.vault import Vault
 from relight.project.wording import did_you_mean, got
 
 
 def load(
-    root: Path, inventory_sources: Sequence[str] = (), extra_vars: Iterable[str] = ()
+    root: Path,
+    inventory_sources: Sequence[str] = (),
+    extra_vars: Iterable[str] = (),
+    vault: Vault | None = None,
 ) -> LoadedProject:
     """Return the project in a folder; raises InputFaults with every fault of every file.
 
     Without `inventory_sources` the project's own inventory/ is read, else the shipped one.
+    `vault` reads secret values; without one, references by `command` have no value.
     """
-    reading = _Reading(root, inventory_sources, extra_vars)
+    reading = _Reading(root, inventory_sources, extra_vars, vault or Vault(_no_process))
     project = reading.project()
     if project is None or reading.faults:
         raise InputFaults(reading.faults)
     return project
 
 
+def _no_process(command: str) -> str:
+    raise OSError(f"{command!r} was not run: no process may be started here")
+
+
 class _Reading:
     """One run over all files: first what they say, then what that comes to on each host."""
 
     def __init__(
-        self, root: Path, inventory_sources: Sequence[str], extra_vars: Iterable[str]
+        self,
+        root: Path,
+        inventory_sources: Sequence[str],
+        extra_vars: Iterable[str],
+        vault: Vault,
     ) -> None:
         self._root = root
+        self._vault = vault
         self._files = Files()
         self._folded = Folded()
         self._sources = Sources(self._files)
@@ -86,7 +100,7 @@ class _Reading:
         everybody = {**rendered, **guesses}
         self._check_unused(everybody)
         self._files.add(nowhere_defined(everybody, self._root))
-        return LoadedProject(self._root, inventory, self._presets, settled)
+        return LoadedProject(self._root, inventory, self._presets, settled, self._vault)
 
     def _rendered(self, host: str, inventory: Inventory) -> Rendered:
         variables = of_host(host, self._sources, inventory, self._beside, self._extra)

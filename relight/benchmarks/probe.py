@@ -9,13 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from relight.benchmarks import Report, Target
 from relight.benchmarks.chat import ask, body
+from relight.benchmarks.host import watch
 from relight.benchmarks.prompts import Prompt, digest, shipped
+from relight.benchmarks.server import flush, get, open_client
 from relight.connections import Connection
-from relight.core.chat_stream import printable, sample
+from relight.core.chat_stream import sample
 from relight.core.decode_lines import graph_note, others, summarize
 from relight.core.loads import running_now, served_models
 from relight.core.measurement import Measurement, Pass, Sample
@@ -40,27 +42,20 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
 
     A cache is flushed only where nobody else is served; one short request warms up.
     """
-    import httpx  # noqa: PLC0415 - start-up time: only a benchmark needs it
-
     prompts = tuple(prompt for prompt in shipped() if prompt.kind != "long")
     asked = cycle(prompts, plan.requests)
     begun = time.monotonic()
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    with httpx.Client(
-        transport=connection.transport(),
-        base_url=target.base_url,
-        headers=dict(target.headers),
-        timeout=30.0,
-        trust_env=False,
-    ) as client:
-        before = running_now(_get(client, target.endpoints.load)[0])
-        listed, round_trip = _get(client, target.endpoints.models)
-        notes = [_flush(client, before)]
+    with open_client(target, connection) as client, watch(connection) as host:
+        before = running_now(get(client, target.endpoints.load)[0])
+        listed, round_trip = get(client, target.endpoints.models)
+        notes = [flush(client, before)]
         report("warming up")
         ask(client, target.endpoints.chat, body(target.model, _WARM_UP, 8), REQUEST_LIMIT_S)
         known = tuple(target.batches())
         samples = _requests(client, target, plan, asked, report)
-        after = running_now(_get(client, target.endpoints.load)[0])
+        gpus, pressure = host.loads(), host.cpu_pressure()
+        after = running_now(get(client, target.endpoints.load)[0])
     lines = summarize(since(tuple(target.batches()), known), 1)
     return Measurement(
         tool=NAME,
@@ -79,6 +74,8 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         log_step_ms=lines.step_ms,
         others=others(lines.running, 1, before, after),
         round_trip_ms=round_trip,
+        gpus=gpus,
+        cpu_pressure=pressure,
         text_counts=target.flags.get("load-format") != "dummy",
         notes=tuple(note for note in (*notes, graph_note(lines)) if note),
     )
@@ -127,30 +124,3 @@ def _pass(samples: Sequence[Sample]) -> Pass:
         output_tokens=tokens,
         throughput=tokens / seconds if seconds > 0 else None,
     )
-
-
-def _get(client: httpx.Client, path: str) -> tuple[Any, float | None]:
-    """Return a JSON answer, or None, and the ms that it took."""
-    import httpx  # noqa: PLC0415 - start-up time: only a benchmark needs it
-
-    begun = time.monotonic()
-    try:
-        answer: Any = client.get(path).json()
-    except (httpx.HTTPError, ValueError, OSError, RecursionError):
-        return None, None
-    return answer, 1000 * (time.monotonic() - begun)
-
-
-def _flush(client: httpx.Client, running: int | None) -> str:
-    """Empty the prefix cache where nobody else is served; return why not, or nothing."""
-    import httpx  # noqa: PLC0415 - start-up time: only a benchmark needs it
-
-    if running is None:
-        return "prefix cache kept: the server does not say whether it serves others"
-    if running > 0:
-        return f"prefix cache kept: {running} requests of others were running"
-    try:
-        status = client.post("/flush_cache").status_code
-    except (httpx.HTTPError, OSError) as error:
-        return f"prefix cache kept: {printable(str(error), 100)}"
-    return "" if status == 200 else f"prefix cache kept: /flush_cache answered {status}"

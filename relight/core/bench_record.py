@@ -90,7 +90,9 @@ def _sample(
     *details: Any,
 ) -> Sample:
     input_len, output_len, ttft, itls, text, error = details
-    gaps = [gap for gap in itls if _is_time(gap)] if isinstance(itls, list) else []
+    listed = itls if isinstance(itls, list) else []
+    gaps = [gap for item in listed if (gap := _time(item)) is not None]
+    first = _time(ttft)
     written = text if isinstance(text, str) else ""
     known = Sample(
         prompt=name,
@@ -102,15 +104,15 @@ def _sample(
         repeated_share=repeated_share(written),
         error=printable(error.strip().splitlines()[-1], 300) if _told(error) else "",
     )
-    if known.error or not _is_time(ttft) or not gaps:
+    if known.error or first is None or not gaps:
         return known
     chunks = chunks_of_itls(gaps)
     seconds = sum(gaps)
     rounds = recover(chunks, most) if concurrency == 1 else None
     return known.model_copy(
         update={
-            "ttft_ms": 1000 * ttft,
-            "e2e_ms": 1000 * (ttft + seconds),
+            "ttft_ms": 1000 * first,
+            "e2e_ms": 1000 * (first + seconds),
             "tok_s": len(gaps) / seconds if seconds > 0 else None,
             "gaps_ms": tuple(round(1000 * chunk.gap, 3) for chunk in chunks),
             "gap_tokens": tuple(chunk.tokens for chunk in chunks),
@@ -123,20 +125,19 @@ def _sample(
 
 
 def _pass(record: dict[str, Any], samples: Sequence[Sample], concurrency: int) -> Pass:
-    seconds = record.get("duration")
-    speed = record.get("output_throughput")
     return Pass(
         concurrency=concurrency,
-        seconds=float(seconds) if _is_time(seconds) else 0.0,
+        seconds=_time(record.get("duration")) or 0.0,
         output_tokens=sum(one.output_tokens for one in samples),
         retokenized_tokens=count(record.get("total_output_tokens_retokenized")),
-        throughput=float(speed) if _is_time(speed) else None,
+        throughput=_time(record.get("output_throughput")),
     )
 
 
-def _is_time(value: object) -> bool:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    return good and isinstance(value, int | float) and math.isfinite(value) and 0 <= value < 1e9
+def _time(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and 0 <= value < 1e9 else None
 
 
 def _told(error: object) -> bool:

@@ -55,8 +55,12 @@ def compare(
     noise: Noise,
     *,
     decides: bool,
+    bias: float = 0.0,
 ) -> Comparison | None:
-    """Return one metric's comparison, paired by prompt; None with fewer than three pairs."""
+    """Return one metric's comparison, paired by prompt; None with fewer than three pairs.
+
+    `bias` is what may have moved one run as a whole, on the log scale: it is added to the interval.
+    """
     now = _by_prompt([candidate], metric)
     then = _by_prompt(known_good, metric)
     shared = sorted(set(now) & set(then))
@@ -65,7 +69,7 @@ def compare(
     sign = 1.0 if metric.more_is_better else -1.0
     ratios = [sign * (now[key] - then[key]) for key in shared]
     mean = fmean(ratios)
-    width = half_width(stdev(ratios), len(ratios), noise, len(known_good))
+    width = bias + half_width(stdev(ratios), len(ratios), noise, len(known_good))
     return Comparison(
         metric=metric.name,
         label=metric.label,

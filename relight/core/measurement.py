@@ -106,6 +106,8 @@ class Measurement(Frozen):
     text_counts: bool = True
     """False where the weights are dummies, so that nonsense proves nothing."""
     gpus: tuple[GpuLoad, ...] = ()
+    cpu_pressure: float | None = None
+    """Share of the run in which something on the host waited for a CPU; None where unknown."""
     exit: int | None = None
     output_tail: str = ""
     notes: tuple[str, ...] = ()

@@ -14,6 +14,9 @@ DROPPED = 2
 STALL = 5.0
 """A gap this many times the median is a stall of the server or the way, not a round."""
 
+MOST_LOST = 0.7
+"""Stalls that take more of a request than this are how its pieces were delivered."""
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -64,7 +67,10 @@ def recover(chunks: Sequence[Chunk], most: int | None, dropped: int = DROPPED) -
     rounds = sum(rounds_in(chunk, most) for chunk in kept)
     unit = median(chunk.gap / rounds_in(chunk, most) for chunk in kept)
     lost = [late for at in range(len(kept)) if (late := _stalled(kept, at, unit, most)) > 0]
-    seconds = sum(chunk.gap for chunk in kept) - sum(lost)
+    seconds = sum(chunk.gap for chunk in kept)
+    if sum(lost) > MOST_LOST * seconds:
+        lost = []  # so much is no stall: pieces came in bursts, and the median is a burst's
+    seconds -= sum(lost)
     if seconds <= 0:
         return None
     tokens = sum(chunk.tokens for chunk in kept)

@@ -9,6 +9,7 @@ from relight.core.measurement import Measurement, Sample
 COUNTS_APART = 0.03
 CACHED_SHARE, CACHED_TOKENS = 0.25, 16
 DEGENERATE = 0.9
+"""A model may fall into a loop once; one that does in most answers is broken."""
 GOOD_ENDINGS = frozenset({"", "stop", "length", "tool_calls", "function_call"})
 BAD_THROTTLES = frozenset({"hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"})
 
@@ -35,8 +36,6 @@ def _of_sample(one: Sample, run: Measurement) -> Iterator[str]:
         yield f"{one.prompt}: the answer ended with {one.finish!r}"
     if one.model and run.expected_model and one.model != run.expected_model:
         yield f"{one.prompt}: answered by {one.model!r} where {run.expected_model!r} was asked"
-    if run.text_counts and one.repeated_share >= DEGENERATE:
-        yield f"{one.prompt}: degenerate text, one phrase over and over: {one.excerpt[:40]!r}"
     if cached(one):
         yield (
             f"{one.prompt}: {one.cached_tokens} of {one.input_tokens} prompt tokens came from the "
@@ -48,12 +47,22 @@ def _of_run(run: Measurement) -> Iterator[str]:
     if run.expected_model and run.served_models and run.expected_model not in run.served_models:
         served = ", ".join(repr(name) for name in run.served_models[:3])
         yield f"the server does not serve {run.expected_model!r} but {served}"
+    empty = _degenerate(run)
+    if run.text_counts and 2 * len(empty) > len(run.samples):
+        yield (
+            f"degenerate text in {len(empty)} of {len(run.samples)} answers, one phrase over and "
+            f"over: {empty[0].excerpt[:40]!r}"
+        )
     reported, retokenized = _counts(run)
     if run.text_counts and reported and retokenized < reported * (1 - COUNTS_APART):
         yield (
             f"{reported} tokens were reported, the text holds {retokenized}: "
             "the count is not one of this text"
         )
+
+
+def _degenerate(run: Measurement) -> tuple[Sample, ...]:
+    return tuple(one for one in run.samples if one.repeated_share >= DEGENERATE)
 
 
 def _counts(run: Measurement) -> tuple[int, int]:
@@ -84,6 +93,9 @@ def disturbances(run: Measurement) -> tuple[str, ...]:
 def remarks(run: Measurement) -> tuple[str, ...]:
     """Return what a reader should know of a valid run."""
     found = list(run.notes)
+    looped = _degenerate(run)
+    if looped:
+        found.append(f"{len(looped)} of {len(run.samples)} answers ended in a loop of one phrase")
     reported, retokenized = _counts(run)
     if reported and retokenized > reported * (1 + COUNTS_APART):
         found.append(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relight.core.comparison import FEWEST_PAIRS, Answer, Comparison, compare
+from relight.core.comparison import FEWEST_PAIRS, MARGIN, Answer, Comparison, compare
+from relight.core.cpu_pressure import blur
 from relight.core.likeness import drafted_alike, link_fell, unlike
 from relight.core.measurement import Measurement
 from relight.core.metrics import (
@@ -104,11 +105,19 @@ def _compared(
     notes: tuple[str, ...],
 ) -> Verdict:
     deciding = _deciding(candidate, known_good)
+    crowded = max(blur(candidate.cpu_pressure, run.cpu_pressure) for run in known_good)
     rows: list[Comparison] = []
     noises: dict[str, Noise] = {}
     for metric in METRICS:
         noise = _noise(metric, candidate, known_good, same_config_runs)
-        row = compare(metric, candidate, known_good, noise, decides=metric in deciding)
+        row = compare(
+            metric,
+            candidate,
+            known_good,
+            noise,
+            decides=metric in deciding,
+            bias=0.0 if metric is TOKENS else crowded,
+        )
         if row is not None:
             rows.append(row)
             noises[metric.name] = noise
@@ -124,7 +133,12 @@ def _compared(
     return Verdict(
         answer=answer,
         sentence=_sentence(answer, head),
-        reasons=(*_why(noise, len(known_good)), *_text_moved(rows), *notes),
+        reasons=(
+            *_why(noise, len(known_good)),
+            *_crowded(crowded, candidate, known_good[-1]),
+            *_text_moved(rows),
+            *notes,
+        ),
         rows=tuple(rows),
         noise=noise,
         runs=len(known_good),
@@ -190,6 +204,18 @@ def _why(noise: Noise, runs: int) -> tuple[str, ...]:
     if noise.drift >= noise.sigma:
         seen = f"noise {noise.sigma:.1%}: so far did a run drift within itself"
     return (f"{seen}; {runs} run{'s' if runs > 1 else ''} of the known-good",)
+
+
+def _crowded(bias: float, now: Measurement, then: Measurement) -> tuple[str, ...]:
+    if bias < MARGIN or now.cpu_pressure is None or then.cpu_pressure is None:
+        return ()
+    return (
+        (
+            "the CPUs of the host were busier in one run than in the other (something waited for "
+            f"one {now.cpu_pressure:.0%} of the time now, {then.cpu_pressure:.0%} then): "
+            f"the interval is wider by {bias:.1%}"
+        ),
+    )
 
 
 def _text_moved(rows: Sequence[Comparison]) -> tuple[str, ...]:

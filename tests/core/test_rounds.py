@@ -57,6 +57,15 @@ def test_a_stall_of_the_server_is_set_aside_and_counted() -> None:
     assert found.step_ms == pytest.approx(50.0, rel=0.001)
 
 
+def test_pieces_in_bursts_keep_their_whole_time() -> None:
+    """Eight pieces at once every 400 ms are rounds of 50 ms, whatever the median gap says."""
+    bursts = [piece for _ in range(10) for piece in [*even(7, 0.0001), Chunk(0.3993, 3)]]
+    found = recover([*even(2), *bursts, *even(1)], most=4)
+    assert found is not None
+    assert found.step_ms == pytest.approx(50.0, rel=0.01)
+    assert found.stalls == 0
+
+
 def test_the_cut_last_piece_does_not_count() -> None:
     """The token limit cuts the last round; it must not pull tokens per round down."""
     found = recover([*even(20), Chunk(0.05, 1)], most=4)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from relight.core.degenerate import repeated_share
-from relight.core.measurement import GpuLoad, Measurement, Sample
+from relight.core.measurement import GpuLoad, Measurement, Pass, Sample
 from relight.core.validity import disturbances, faults, remarks
 
 
@@ -46,9 +46,7 @@ BAD = [
     (good(error="HTTP 500: oops"), "HTTP 500"),
     (good(finish="abort"), "ended with 'abort'"),
     (good(model="other"), "answered by 'other'"),
-    (good(repeated_share=1.0, excerpt="!!!!"), "degenerate"),
     (good(cached_tokens=38), "38 of 40 prompt tokens came from the prefix cache"),
-    (good(retokenized_tokens=60), "100 tokens were reported, the text holds 60"),
 ]
 
 
@@ -56,6 +54,26 @@ BAD = [
 def test_each_fault_is_named(sample: Sample, words: str) -> None:
     """One bad request among good ones makes the run a failure, in words."""
     assert any(words in text for text in faults(run(good(), sample)))
+
+
+def test_text_without_sense_in_most_answers_is_a_failure() -> None:
+    """One loop among good answers is a remark; most of them are a broken model."""
+    looped = good(repeated_share=1.0, excerpt="!!!!")
+    assert faults(run(good(), good(), looped)) == ()
+    assert "1 of 3 answers ended in a loop" in remarks(run(good(), good(), looped))[0]
+    assert faults(run(good(), looped, looped))[0].startswith("degenerate text in 2 of 3 answers")
+
+
+def counted(retokenized: int) -> tuple[Pass, ...]:
+    """Return a pass of 100 reported tokens and as many as the text holds."""
+    return (Pass(concurrency=1, seconds=2.0, output_tokens=100, retokenized_tokens=retokenized),)
+
+
+def test_more_tokens_reported_than_the_text_holds_is_a_failure() -> None:
+    """A count that is the requested length, not the answer's, is seen; 3 % apart is allowed."""
+    found = faults(run(good(), passes=counted(60)))
+    assert found[0].startswith("100 tokens were reported, the text holds 60")
+    assert faults(run(good(), passes=counted(98))) == ()
 
 
 def test_no_request_is_a_failure() -> None:
@@ -76,14 +94,14 @@ def test_a_chat_template_in_the_cache_is_no_fault() -> None:
 
 def test_dummy_weights_may_write_nonsense() -> None:
     """Where weights are dummies the text is not judged, and that is said."""
-    found = run(good(repeated_share=1.0, retokenized_tokens=60), text_counts=False)
+    found = run(good(repeated_share=1.0), passes=counted(60), text_counts=False)
     assert faults(found) == ()
     assert "dummy weights: the text was not judged" in remarks(found)
 
 
 def test_a_tokenizer_that_does_not_round_trip_is_a_remark() -> None:
     """More tokens in the text than were made is the tokenizer's doing, not a false count."""
-    found = run(good(retokenized_tokens=250))
+    found = run(good(), passes=counted(250))
     assert faults(found) == ()
     assert "does not round-trip" in remarks(found)[0]
 

@@ -163,6 +163,15 @@ def test_a_missed_floor_is_a_failure(expect: Expect, words: str) -> None:
         assert words in found.sentence
 
 
+def test_a_crowded_host_is_not_blamed_on_the_config() -> None:
+    """A third slower while something waited for a CPU half of the time proves nothing."""
+    crowded = judge(run(step=66.0, cpu_pressure=0.5), [run(cpu_pressure=0.05)])
+    assert crowded.answer is Answer.INCONCLUSIVE
+    assert any("something waited for one 50% of the time now" in text for text in crowded.reasons)
+    assert judge(run(step=66.0, cpu_pressure=0.5), [run(cpu_pressure=0.5)]).answer is Answer.WORSE
+    assert judge(run(step=150.0, cpu_pressure=0.5), [run()]).answer is Answer.WORSE
+
+
 def test_too_few_common_prompts_are_inconclusive() -> None:
     """Two prompts give no interval: nothing is claimed."""
     assert judge(run(prompts=2), [run(prompts=2)]).answer is Answer.INCONCLUSIVE

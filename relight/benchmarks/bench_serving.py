@@ -1,0 +1,228 @@
+"""SGLang's own load generator, run on the host in the engine's own Python: nothing is installed.
+
+Two passes with relight's prompts: one request after the other, then as many at once as the server
+takes (8 at most). 0.5.23 moved the module to `sglang.benchmark.serving`; both places are tried.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from relight.benchmarks import Report, Target
+from relight.benchmarks.host import watch
+from relight.benchmarks.prompts import Prompt, digest, shipped
+from relight.benchmarks.server import alone, get, open_client
+from relight.connections import Connection
+from relight.core.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
+from relight.core.bench_record import dataset, order, progress, read
+from relight.core.chat_stream import printable
+from relight.core.decode_lines import graph_note, others, summarize
+from relight.core.loads import running_now, served_models
+from relight.core.measurement import Measurement, Pass, Sample
+from relight.core.preset import Benchmark
+from relight.core.rounds import limit
+from relight.core.run_plan import answer_tokens, busy_concurrency, since, takes_long
+from relight.core.speculation import draft_settings
+from relight.errors import HostError, RelightError
+
+NAME = "bench_serving"
+VERSION = "1"
+PASS_LIMIT_S = 420.0
+ALONE, LOADED_TOKENS = 8, 96
+
+
+def measure(target: Target, plan: Benchmark, connection: Connection, report: Report) -> Measurement:
+    """Measure one server with SGLang's load generator, in two passes of about half a minute.
+
+    Raises HostError when the engine's Python has no bench_serving, or its result cannot be read.
+    """
+    begun = time.monotonic()
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    prompts = tuple(
+        prompt for prompt in shipped() if prompt.kind != "long" or takes_long(target.context_length)
+    )
+    loads = _loads(target, plan, prompts)
+    known = tuple(target.batches())
+    samples: list[Sample] = []
+    passes: list[Pass] = []
+    with _found(target, connection) as tool, open_client(target, connection) as client:
+        before = running_now(get(client, target.endpoints.load)[0])
+        served = served_models(get(client, target.endpoints.models)[0])
+        with watch(connection) as watched:
+            for load in loads:
+                found = _run(tool, target, load, connection, report, flush=not alone(before))
+                samples += found[0]
+                passes.append(found[1])
+                if load is loads[0]:
+                    lines = summarize(since(tuple(target.batches()), known), 1)
+            gpus, pressure = watched.loads(), watched.cpu_pressure()
+        after = running_now(get(client, target.endpoints.load)[0])
+    most = summarize(since(tuple(target.batches()), known), 1).running
+    notes = (alone(before), graph_note(lines))
+    return Measurement(
+        tool=NAME,
+        tool_version=f"{VERSION}/{tool.version}",
+        backend=BACKEND,
+        prompts_sha256=digest(prompts),
+        started=started,
+        seconds=time.monotonic() - begun,
+        subject={**target.subject, "concurrency": str(loads[-1].concurrency)},
+        speculation=draft_settings(target.flags),
+        expected_model=target.model,
+        served_models=served,
+        samples=tuple(samples),
+        passes=tuple(passes),
+        accept_len=lines.accept_len,
+        log_step_ms=lines.step_ms,
+        others=others(most, loads[-1].concurrency, before, after),
+        text_counts=target.flags.get("load-format") != "dummy",
+        gpus=gpus,
+        cpu_pressure=pressure,
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def _loads(target: Target, plan: Benchmark, prompts: tuple[Prompt, ...]) -> tuple[Load, ...]:
+    long = tuple(prompt for prompt in prompts if prompt.kind == "long")
+    short = tuple(prompt for prompt in prompts if prompt.kind != "long")
+    first = short[: ALONE - len(long)] + long
+    tokens = answer_tokens(target.known_tok_s, len(first), plan.max_tokens)
+    single = _load("alone", first, 1, tokens)
+    busy = busy_concurrency(target.running_requests)
+    if busy == 1:
+        return (single,)
+    return (single, _load("loaded", prompts, busy, min(LOADED_TOKENS, plan.max_tokens)))
+
+
+def _load(name: str, prompts: Sequence[Prompt], concurrency: int, tokens: int) -> Load:
+    return Load(
+        name=name,
+        names=tuple(prompt.name for prompt in prompts),
+        texts=tuple(prompt.text for prompt in prompts),
+        concurrency=concurrency,
+        tokens=tokens,
+    )
+
+
+@contextlib.contextmanager
+def _found(target: Target, connection: Connection) -> Iterator[FoundTool]:
+    """Find the tool and make a private folder on the host; the folder is removed at the end."""
+    host = connection.address.name
+    if target.engine is None or target.engine.python is None:
+        raise HostError(
+            host,
+            "bench_serving needs the engine's own Python",
+            "set relight_engine.python, or benchmark: {tool: probe} in the preset",
+        )
+    python = target.engine.python
+    environment = exports(target.engine.env)
+    words = shlex.join([python, "-c", FIND, target.model_path])
+    answer = connection.run(f"{environment}exec {words}", timeout=60.0)
+    told = _told(answer.out)
+    module = str(told.get("module") or "")
+    if not module:
+        why = printable(answer.err.strip().splitlines()[-1], 200) if answer.err.strip() else ""
+        raise HostError(
+            host,
+            f"{python} has no sglang.bench_serving{f' ({why})' if why else ''}",
+            "install sglang there, or set benchmark: {tool: probe} in the preset",
+        )
+    made = connection.control("umask 077; mktemp -d", timeout=30.0)
+    folder = made.out.strip()
+    if made.exit or not folder.startswith("/"):
+        raise HostError(host, "no temporary folder could be made", "see TMPDIR and the disk")
+    try:
+        yield FoundTool(
+            python=python,
+            module=module,
+            version=str(told.get("version") or target.engine_version),
+            chat_template=told.get("chat_template") is True,
+            folder=folder,
+        )
+    finally:
+        with contextlib.suppress(RelightError, TimeoutError, OSError):
+            connection.control(f"rm -rf -- {shlex.quote(folder)}", timeout=30.0)
+
+
+def _told(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _run(
+    tool: FoundTool,
+    target: Target,
+    load: Load,
+    connection: Connection,
+    report: Report,
+    *,
+    flush: bool,
+) -> tuple[tuple[Sample, ...], Pass]:
+    host = connection.address.name
+    base = f"{tool.folder}/{load.name}"
+    _put(connection, f"{base}.prompts.jsonl", dataset(load.texts))
+    _put(connection, f"{base}.sh", script(_call(tool, target), load, flush=flush))
+    report(f"{load.name}: starting {tool.module}")
+    tail = _follow(connection, f"sh {shlex.quote(base)}.sh", load.name, report)
+    result = connection.run(f"cat -- {shlex.quote(base)}.jsonl", timeout=60.0)
+    if result.exit:
+        last = next((line for line in reversed(tail.splitlines()) if line.strip()), "no output")
+        raise HostError(host, f"{tool.module} wrote no result: {printable(last.strip(), 300)}")
+    names = order(load.names)
+    try:
+        return read(result.out, names, load.concurrency, limit(target.flags))
+    except ValueError as error:
+        raise HostError(host, f"{tool.module}: {error}") from None
+
+
+def _call(tool: FoundTool, target: Target) -> Call:
+    environment = dict(target.engine.env) if target.engine else {}
+    bearer = target.headers.get("Authorization", "").removeprefix("Bearer ")
+    if bearer:
+        environment["OPENAI_API_KEY"] = bearer
+    return Call(
+        tool=tool,
+        base_url=target.base_url,
+        model_path=target.model_path,
+        environment=environment,
+        limit_s=PASS_LIMIT_S,
+    )
+
+
+def _put(connection: Connection, path: str, text: str) -> None:
+    made = connection.control(
+        f"umask 077; cat > {shlex.quote(path)}", data=text.encode(), timeout=60.0
+    )
+    if made.exit:
+        why = printable(made.err.strip(), 200)
+        raise HostError(connection.address.name, f"{path} could not be written: {why}")
+
+
+def _follow(connection: Connection, command: str, name: str, report: Report) -> str:
+    """Follow the tool to its end; return the last of its output. Ended when its time is over."""
+    deadline = time.monotonic() + PASS_LIMIT_S + 30
+    stream = connection.follow(command)
+    tail, seen = "", (0, 0)
+    try:
+        while time.monotonic() < deadline:
+            data = stream.read(1.0)
+            if data is None:
+                continue
+            if not data:
+                break
+            tail = (tail + data.decode(errors="replace"))[-20000:]
+            now = progress(tail)
+            if now is not None and now != seen:
+                seen = now
+                report(f"{name}: {now[0]} of {now[1]} requests")
+    finally:
+        stream.close()
+    return tail

@@ -10,6 +10,7 @@ class Launcher(Frozen):
 
     `functions` is POSIX sh for the host script (templates/host/), run in the service's folder.
     LAUNCH is the number of a launch; its folder `launches/LAUNCH` exists.
+    - `launcher_check`: before the lock is given: end with `die 72 WHY` where it cannot work
     - `launcher_start LAUNCH`: run `sh "$0" supervise LAUNCH` detached, in a session of its own
     - `launcher_detach COMMAND...`: run `sh "$0" COMMAND...` so that it outlives the connection
     - `launcher_pids LAUNCH`: processes of the launch that the launcher itself can prove, one a line

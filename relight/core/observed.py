@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import ValidationError
@@ -32,6 +33,7 @@ class Observed(Frozen):
     pid: int | None = None
     pids: tuple[int, ...] = ()
     log_bytes: int = 0
+    stopping: bool = False
     restarts: int = 0
     locked: bool = False
     holder: str = ""
@@ -50,9 +52,10 @@ class Observed(Frozen):
 
     @property
     def confirmed(self) -> bool:
-        """Return whether what runs is the known-good."""
+        """Return whether what runs is the known-good, and was not told to stop."""
         return (
             self.state == "running"
+            and not self.stopping
             and self.current is not None
             and (self.current == self.known_good)
         )
@@ -99,9 +102,10 @@ def read_status(text: str) -> Observed:
         pid=number(facts.get("pid")),
         pids=_numbers(facts.get("pids")),
         log_bytes=number(facts.get("log_bytes")) or 0,
+        stopping=facts.get("stopping") == "yes",
         restarts=number(facts.get("restarts")) or 0,
         locked=facts.get("lock") == "held",
-        holder=facts.get("holder", ""),
+        holder=read_holder(facts["holder"]) if facts.get("holder") else "",
         deadman="armed" if kind == "armed" else "stale" if kind == "stale" else "none",
         deadman_left=(number(deadman[1]) or 0) if len(deadman) > 1 else 0,
         free_kb=number(facts.get("free_kb")),
@@ -125,6 +129,21 @@ def read_pulse(text: str) -> Pulse:
         fence=number(facts.get("fence")) or 0,
         foreign=foreign,
     )
+
+
+def read_holder(text: str) -> str:
+    """Return who holds a lock, since when and why, in words; the text is what the host keeps."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        return "another deploy"
+    words = {
+        name: "".join(char for char in str(told.get(name, ""))[:80] if char.isprintable())
+        for name in ("who", "pid", "since", "why")
+    }
+    return "{who} (process {pid}) since {since}: {why}".format_map(words)
 
 
 def read_release(text: str) -> Release | None:

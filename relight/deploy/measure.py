@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -16,7 +15,6 @@ from relight.core.release import Release
 from relight.core.startup import Batch
 from relight.core.verdict import Verdict, judge
 from relight.deploy.proof import client
-from relight.deploy.session import kept
 from relight.deploy.target import Target
 from relight.errors import HostError
 from relight.store.service import ServiceStore
@@ -54,7 +52,7 @@ def measure(target: Target, fence: int) -> Judged:
         target.go_on()
         target.say(text)
 
-    with client(target, release) as http, kept(store, fence) if fence else nullcontext():
+    with client(target, release) as http:
         wanted = benchmarks.Target(
             base_url=str(http.base_url),
             model=release.served_name,

@@ -49,7 +49,8 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     release = read_release(store.read_release_file(back, "release.json"))
     if release is None:
         raise HostError(target.host, f"release.json of {back} cannot be read")
-    if observed.current == back and observed.state == "running" and _answers(target, release):
+    running = observed.state == "running" and not observed.stopping
+    if observed.current == back and running and _answers(target, release):
         store.promote(fence, back)
         store.disarm(fence)
         return CameTo(back, serves=True, changed=False, message=f"{back} serves already")

@@ -1,4 +1,4 @@
-"""One deploy's hold on a service: the lock with its fence, and how it is let go."""
+"""One deploy's hold on a service: the lock with its fence, and the heartbeat that keeps it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from relight.connections import Connection, connect
 from relight.deploy.target import Target
-from relight.errors import Busy, RelightError
-from relight.store.service import ServiceStore
+from relight.errors import Busy, RelightError, Unreachable
+from relight.store.service import StaleFence
 
 LEASE = 60
-"""Seconds without a sign of the controller until the host gives its lock away."""
+"""Seconds without a sign of the controller until the host gives its lock away, and returns a
+service that is in the middle of a deploy to its known-good."""
+
+_BEATS = 6
+"""How many heartbeats fit in a lease: five may be lost."""
 
 
-def take_lock(target: Target, why: str, *, wait: float = 0.0) -> int:
-    """Take the service's lock and return its fence; waits `wait` seconds at most, else Busy."""
+def take_lock(target: Target, why: str, *, wait: float = 0.0, lease: int = LEASE) -> int:
+    """Take the service's lock and return its fence; waits `wait` seconds at most, else Busy.
+
+    A thread renews the lease until the lock is given back or lost, also between the tasks of a
+    playbook (one host may wait long for the others). It dies with this process: that is the point.
+    """
     holder = {
         "who": f"{getpass.getuser()}@{socket.gethostname()}",
         "pid": str(os.getpid()),
@@ -31,35 +40,42 @@ def take_lock(target: Target, why: str, *, wait: float = 0.0) -> int:
     told = False
     while True:
         try:
-            return target.store.lock(holder, LEASE)
+            fence = target.store.lock(holder, lease)
         except Busy as busy:
-            if time.monotonic() >= until:
+            if target.stopped() or time.monotonic() >= until:
                 raise
             if not told:
                 target.say(f"waiting: {busy}", "warning")
                 told = True
-            time.sleep(min(2.0, max(0.1, until - time.monotonic())))
+            time.sleep(min(1.0, max(0.1, until - time.monotonic())))
+            continue
+        threading.Thread(
+            target=_beat, args=(target, fence, lease), name="heartbeat", daemon=True
+        ).start()
+        return fence
 
 
-@contextmanager
-def kept(store: ServiceStore, fence: int, every: float = 15.0) -> Iterator[None]:
-    """Renew the lease beside a long step that uses channels of its own (a benchmark).
-
-    A renewal that fails ends the renewing, not the step: the host's lease and dead-man then act.
-    """
-    done = threading.Event()
-
-    def renew() -> None:
-        while not done.wait(every):
-            try:
-                store.renew(fence)
-            except RelightError:
-                return
-
-    thread = threading.Thread(target=renew, name="lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+def _beat(target: Target, fence: int, lease: int) -> None:
+    """Renew a lease; over a connection of its own once the deploy's was closed or lost."""
+    every = lease / _BEATS
+    heard = time.monotonic()
+    store = target.store
+    own: Connection | None = None
+    while time.monotonic() - heard < lease:
+        time.sleep(every)
+        try:
+            store.renew(fence)
+        except StaleFence:
+            break
+        except Unreachable:
+            if own is not None:
+                own.close()
+            with suppress(RelightError):
+                own = connect(target.connection.address)
+                store = replace(store, connection=own)
+        except (RelightError, TimeoutError):
+            continue
+        else:
+            heard = time.monotonic()
+    if own is not None:
+        own.close()

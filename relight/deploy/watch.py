@@ -99,12 +99,6 @@ class Watch:
         now = time.monotonic()
         if now - self._pulsed >= _PULSE_EVERY:
             pulse = self._pulse()
-            if pulse.fence != self.fence:
-                raise StaleFence(
-                    self.target.host,
-                    "the dead-man or another deploy took over while this one was watching",
-                    "relight status says what serves now",
-                )
             if pulse.state != "running" and not pulse.pids:
                 return None  # the stream ends by itself and brings the last lines
             if now - self._began > self.readiness.within:
@@ -115,6 +109,12 @@ class Watch:
 
     def _pulse(self) -> Pulse:
         pulse = self.target.store.pulse(self.launch, self.fence, self.release.port)
+        if pulse.fence != self.fence:
+            raise StaleFence(
+                self.target.host,
+                "the dead-man or another deploy took over while this one was watching",
+                "relight status says what serves now",
+            )
         now = time.monotonic()
         self._pulsed = now
         if pulse.ticks != self._ticks:

@@ -6,6 +6,7 @@ from relight.core.launcher import Launcher
 
 _FUNCTIONS = """\
 # Launcher `process`: a session under setsid. A reboot leaves the service down.
+launcher_check() { :; }
 launcher_start() {
     setsid -f sh "$0" supervise "$1" </dev/null >/dev/null 2>&1 8>&- 9>&-
 }
@@ -19,7 +20,6 @@ launcher_keep() { :; }
 launcher_forget() { :; }
 launcher_restarts() { echo 0; }
 launcher_boot() { :; }
-launcher_ended() { :; }
 """
 
 LAUNCHER = Launcher(

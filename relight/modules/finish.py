@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relight.core.ledger import Ledger
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.deploy.rollback import roll_back
@@ -10,7 +11,8 @@ from relight.errors import EXIT_DARK, EXIT_ROLLED_BACK
 from relight.modules import Scope
 from relight.store.service import StaleFence
 
-_DONE = ("promoted", "kept", "rolled_back")
+_DONE = ("promoted", "confirmed", "kept", "rolled_back")
+_BY_HOST = ("rolled_back", "kept", "left_unconfirmed", "gave_up")
 
 
 class Args(Frozen):
@@ -37,11 +39,27 @@ def run(args: Args, scope: Scope) -> Outcome:
             store.unlock(args.fence)
             code = EXIT_ROLLED_BACK if came.serves else EXIT_DARK
             return Outcome(changed=True, msg=came.message, exit_code=code)
+        if done:
+            store.disarm(args.fence)
+        # A dead-man that is armed now was inherited from a deploy that died: unlocking lets it act.
         store.unlock(args.fence)
     except StaleFence as stale:
-        return Outcome(
-            failed=True,
-            msg=f"{stale}; the host returned to its known-good by itself",
-            exit_code=EXIT_ROLLED_BACK,
-        )
+        observed = store.status()
+        code = EXIT_ROLLED_BACK if observed.state == "running" else EXIT_DARK
+        msg = f"{stale}; {taken_over(observed.ledger, args.fence)}"
+        return Outcome(failed=True, msg=msg, exit_code=code)
     return Outcome(msg="unlocked")
+
+
+def taken_over(ledger: Ledger, fence: int) -> str:
+    """Return what became of a service whose lock was lost, from what the ledger says since."""
+    since = [one for one in ledger.entries if one.fence > fence]
+    fired = next((one for one in since if one.event == "deadman_fired"), None)
+    holder = next((one for one in since if one.event == "locked"), None)
+    if fired is not None and (holder is None or fired.fence < holder.fence):
+        came = next((one for one in since if one.event in _BY_HOST), None)
+        what = f"{came.event} {came.text('release')}" if came else "it is under way"
+        return f"the host acted by itself ({fired.text('why')}): {what}"
+    if holder is not None:
+        return "another deploy holds the service now"
+    return "nobody has taken it yet; the host returns to its known-good by itself"

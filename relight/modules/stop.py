@@ -22,7 +22,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         scope.project, scope.host, args.service, scope.open_connection(), scope.report
     )
     observed = target.store.peek(target.service.port)
-    if not observed.pids:
+    if not observed.pids and observed.state in ("none", "stopped"):
         return Outcome(msg=f"nothing runs ({observed.state})")
     if scope.check:
         return Outcome(changed=True, msg=f"would stop {observed.current}")

@@ -11,12 +11,13 @@ from relight.core.gave_up import reason_of
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.core.release import Release
+from relight.deploy.adopt import adopt, left_over
 from relight.deploy.look import Seen
 from relight.deploy.preflight import is_unchanged
 from relight.deploy.proof import client, healthy
 from relight.deploy.secrets import write_secrets
 from relight.deploy.seen import read_seen
-from relight.deploy.session import take_lock
+from relight.deploy.session import LEASE, take_lock
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
@@ -25,7 +26,7 @@ from relight.modules import Scope
 
 
 class Args(Frozen):
-    """`strict` refuses a degraded server; `wait` is how long to wait for another deploy, in s."""
+    """`strict` refuses a degraded server; `wait` for another deploy and `lease` are in seconds."""
 
     service: str = "main"
     seen: dict[str, Any]
@@ -35,6 +36,7 @@ class Args(Frozen):
     refused: dict[str, str] = {}
     strict: bool = False
     wait: float = 0.0
+    lease: int = LEASE
 
 
 def run(args: Args, scope: Scope) -> Outcome:
@@ -63,7 +65,8 @@ def run(args: Args, scope: Scope) -> Outcome:
         target.say(f"what runs does not answer ({wrong.summary}): it is relit", "warning")
     if scope.check:
         return Outcome(changed=True, msg=_forecast(target, seen.observed.state))
-    fence = take_lock(target, f"deploy {wanted.preset_name}", wait=args.wait)
+    why = f"deploy {wanted.preset_name}"
+    fence = take_lock(target, why, wait=args.wait, lease=args.lease)
     values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}
     try:
         return _launch(args, target, wanted, seen, values)
@@ -80,11 +83,17 @@ def _launch(
 ) -> Outcome:
     """Run the ladder under the lock; `values` is registered whatever happens."""
     write_secrets(target, wanted)
+    observed = target.store.status(args.port)
+    left = left_over(wanted, observed)
+    if left is not None and adopt(target, values["fence"], left, observed):
+        values |= {"release": left.id, "degraded": left.degraded}
+        msg = f"{left.id} was running unconfirmed and is ready; it was not started anew"
+        return Outcome(changed=True, degraded=left.degraded, msg=msg, values=values)
     switch = Switch(
         target=target,
         wanted=wanted,
         fence=values["fence"],
-        observed=target.store.status(args.port),
+        observed=observed,
         driver=seen.facts.driver,
         refused=args.refused,
     )

@@ -11,7 +11,9 @@ from relight.core.launcher import Launcher
 PARTS = (
     "10-ground.sh",
     "20-processes.sh",
+    "25-holders.sh",
     "30-launch.sh",
+    "35-stop.sh",
     "40-releases.sh",
     "50-lock.sh",
     "60-deadman.sh",
@@ -35,6 +37,6 @@ def assemble(template: Callable[[str], str], launcher: Launcher) -> HostScript:
     version = hashlib.sha256(body.encode()).hexdigest()[:16]
     head = (
         f"#!/bin/sh\n# host.sh {version}: what relight does to one service here; shipped by it.\n"
-        f"script_hash={version}\n"
+        f"script_hash={version}\nlauncher_name={launcher.name}\n"
     )
     return HostScript(text=(head + body).encode(), version=version)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from relight.connections import Connection, Result, Stream
 from relight.core.ledger import fields
-from relight.core.observed import Observed, Pulse, read_pulse, read_status
+from relight.core.observed import Observed, Pulse, read_holder, read_pulse, read_status
 from relight.core.release import Release
 from relight.errors import Busy, HostError
 from relight.store.host_script import HostScript
@@ -91,7 +91,8 @@ class ServiceStore:
             f"head -c {len(launch_sh)} > launch.sh && cat > release.json && "
             f'[ "$(wc -c < launch.sh)" -eq {len(launch_sh)} ] && '
             f'[ "$(wc -c < release.json)" -eq {len(lock)} ] && chmod 500 launch.sh && '
-            f"chmod 400 release.json && mv -T ../.new-{name} ../{name}"
+            "chmod 400 release.json && { sync launch.sh release.json 2>/dev/null || sync; } && "
+            f"mv -T ../.new-{name} ../{name}"
         )
         result = self.connection.control(step, data=launch_sh + lock, timeout=60)
         if result.exit == _MISSING:
@@ -115,7 +116,7 @@ class ServiceStore:
         text = "{" + fields(**holder) + "}"
         result = self.connection.control(self.command("lock", lease, text))
         if result.exit == _LOCKED:
-            raise Busy(f"{self.host}: service {self.service} is held by {result.out.strip()}")
+            raise Busy(f"{self.host}: service {self.service} is held by {read_holder(result.out)}")
         return int(self._good(result, "take the lock").strip())
 
     def unlock(self, fence: int) -> None:

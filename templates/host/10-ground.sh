@@ -1,12 +1,13 @@
-# Ground of the host script: where it stands, what time it is, who is who, and the ledger.
+# Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
 umask 077
 export LC_ALL=C
 service_dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || exit 70
 cd -- "$service_dir" || exit 70
+read -r boot </proc/sys/kernel/random/boot_id
 
 # Exit codes of this script: 70 broken ground, 71 no such thing, 72 something is in the way,
-# 73 did not stop, 74 cannot write, 75 stale fence, 76 lock held by another.
+# 73 did not stop, 74 cannot write, 75 lock lost, 76 lock held by another.
 die() {
     code=$1
     shift
@@ -14,83 +15,122 @@ die() {
     exit "$code"
 }
 
-# Seconds since boot: the one clock that nobody sets back.
-uptime_s() {
-    read -r up_time _ </proc/uptime
-    printf '%s\n' "${up_time%%.*}"
+# clock: sets $now, the seconds since boot: the one clock that nobody sets back.
+clock() {
+    read -r now _ </proc/uptime
+    now=${now%%.*}
 }
 
-boot_id() {
-    cat /proc/sys/kernel/random/boot_id
-}
-
-# start_time PID: when the process began, in ticks since boot; fails for a dead one or a zombie.
-start_time() {
-    stat_line=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
-    stat_line=${stat_line##*) }
+# look_at PID: sets $started, when the process began, in ticks since boot; fails for a dead one or a
+# zombie. Builtins only: this runs for every process of a launch at every look.
+look_at() {
+    { read -r stat_line <"/proc/$1/stat"; } 2>/dev/null || return 1
+    case $stat_line in
+        *') '*) ;;
+        *) stat_line=$(cat "/proc/$1/stat" 2>/dev/null) ;; # a newline in the process's name
+    esac
     # shellcheck disable=SC2086  # the fields are split on purpose
-    set -- $stat_line
-    [ "$1" != Z ] || return 1
-    shift 19
-    printf '%s\n' "$1"
+    set -- ${stat_line##*) }
+    [ "${1:-Z}" != Z ] && [ "$1" != X ] || return 1
+    started=${20}
 }
 
-# same_process FILE: whether the process that FILE ("PID START BOOT") names still lives.
+# same_process FILE: whether the process that FILE ("PID START BOOT ...") names still lives.
 same_process() {
-    read -r id_pid id_start id_boot 2>/dev/null <"$1" || return 1
-    [ "$id_boot" = "$(boot_id)" ] || return 1
-    [ "$(start_time "$id_pid")" = "$id_start" ]
+    { read -r id_pid id_start id_boot _ <"$1"; } 2>/dev/null || return 1
+    [ "$id_boot" = "$boot" ] && look_at "$id_pid" && [ "$started" = "$id_start" ]
+}
+
+# Under a name of its own until it is whole: a heartbeat may write beside a step.
+write_line() {
+    { printf '%s\n' "$2" >"$1.$$" && mv -f "$1.$$" "$1"; } 2>/dev/null
+}
+
+# The reserve is room that a full disk cannot take: it is let go when a write fails, so that the way
+# back to known-good can always be written down and walked.
+make_reserve() {
+    [ -s reserve ] && return 0
+    { head -c 1048576 /dev/urandom >reserve.new && mv -f reserve.new reserve; } 2>/dev/null || {
+        rm -f reserve.new 2>/dev/null
+        die 74 "cannot write in $service_dir (disk full or read-only?)"
+    }
+}
+
+spend_reserve() {
+    [ -e reserve ] && rm -f reserve 2>/dev/null
 }
 
 # put FILE TEXT: write one line whole, by rename.
 put() {
-    if ! { printf '%s\n' "$2" >"$1.new" && mv -f "$1.new" "$1"; }; then
+    write_line "$1" "$2" || { spend_reserve && write_line "$1" "$2"; } ||
         die 74 "cannot write $1 (disk full or read-only?)"
-    fi
 }
 
-# write_identity PID FILE
+# write_identity PID FILE [MORE]
 write_identity() {
-    put "$2" "$1 $(start_time "$1") $(boot_id)"
+    look_at "$1" || return 1
+    put "$2" "$1 $started $boot${3:+ $3}"
 }
 
-# record EVENT [JSON-FIELDS]: one whole line in the ledger; a line that a power cut tore is closed first.
+# record EVENT [JSON-FIELDS]: one whole line in the ledger; a line that was torn is closed first.
 record() {
-    if [ -s ledger.jsonl ] && [ -n "$(tail -c 1 ledger.jsonl)" ]; then
-        printf '\n' >>ledger.jsonl
-    fi
-    printf '{"t":"%s","event":"%s","fence":%s%s}\n' \
-        "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" "$(fence_now)" "${2:+,$2}" >>ledger.jsonl ||
+    record_line=$(printf '{"t":"%s","event":"%s","fence":%s%s}' \
+        "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" "$(fence_now)" "${2:+,$2}")
+    append_line || { spend_reserve && append_line; } ||
         die 74 "cannot write the ledger (disk full or read-only?)"
     sync ledger.jsonl 2>/dev/null || :
 }
 
+append_line() {
+    {
+        [ ! -s ledger.jsonl ] || [ -z "$(tail -c 1 ledger.jsonl)" ] || printf '\n' >>ledger.jsonl
+        printf '%s\n' "$record_line" >>ledger.jsonl
+    } 2>/dev/null
+}
+
 fence_now() {
-    cat fence 2>/dev/null || echo 0
+    fence_read=0
+    { read -r fence_read <fence; } 2>/dev/null || :
+    printf '%s\n' "${fence_read:-0}"
+}
+
+# put_fence FENCE: on the disk before anybody acts under it, so that a power cut never takes it back.
+put_fence() {
+    put fence "$1"
+    sync fence 2>/dev/null || :
 }
 
 # enter_mutex: one mutating command at a time; the engine never inherits descriptor 8.
 enter_mutex() {
-    exec 8>>mutex || die 74 "cannot write in $service_dir (disk full or read-only?)"
+    { exec 8>>mutex; } 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
     flock -w 600 8 || die 76 "another step of relight has been running here for ten minutes"
 }
 
-# check_fence FENCE: a writer whose lock was taken over is refused here, in the step that writes.
+leave_mutex() {
+    exec 8>&-
+}
+
+# check_fence FENCE: a writer whose lock was taken over or ran out is refused in the step that writes.
 check_fence() {
     [ "$1" = "$(fence_now)" ] ||
         die 75 "this deploy lost its lock (fence $1, now $(fence_now)); nothing was changed"
+    [ -e lock/held ] ||
+        die 75 "this deploy no longer holds its lock (fence $1 ran out); nothing was changed"
     renew_lease
 }
 
 renew_lease() {
-    [ ! -e lock/held ] || put lock/renewed "$(uptime_s)"
+    clock
+    [ ! -e lock/held ] || put lock/renewed "$now"
 }
 
 # point NAME RELEASE: switch a link by rename, so that nobody ever sees none.
 point() {
-    if ! { ln -sfn "releases/$2" "$1.new" && mv -fT "$1.new" "$1"; }; then
-        die 74 "cannot switch $1"
-    fi
+    switch_link "$@" || { spend_reserve && switch_link "$@"; } || die 74 "cannot switch $1"
+}
+
+switch_link() {
+    { ln -sfn "releases/$2" "$1.new" && mv -fT "$1.new" "$1"; } 2>/dev/null
 }
 
 # pointed NAME: the release that a link names, or nothing.
@@ -107,5 +147,7 @@ need_release() {
 }
 
 last_launch() {
-    cat last-launch 2>/dev/null || echo 0
+    last_read=0
+    { read -r last_read <last-launch; } 2>/dev/null || :
+    printf '%s\n' "${last_read:-0}"
 }

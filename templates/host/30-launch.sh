@@ -1,4 +1,4 @@
-# Start and stop of one server.
+# Start of one server, and who stays with it: a supervisor that keeps the exit status.
 
 # new_launch RELEASE: make the folder of the next launch; leaves its number in $launch.
 new_launch() {
@@ -6,52 +6,72 @@ new_launch() {
     while [ -e "launches/$launch" ]; do
         launch=$((launch + 1))
     done
-    mkdir -p "launches/$launch" || die 74 "cannot make launches/$launch (disk full or read-only?)"
+    make_launch "$launch" || { spend_reserve && make_launch "$launch"; } ||
+        die 74 "cannot make launches/$launch (disk full or read-only?)"
     put "launches/$launch/release" "$1"
-    put "launches/$launch/boot" "$(boot_id)"
-    : >"launches/$launch/server.log" || die 74 "cannot write a log (disk full or read-only?)"
+    put "launches/$launch/boot" "$boot"
     put last-launch "$launch"
     point current "$1"
+}
+
+make_launch() {
+    { mkdir -p "launches/$1" && : >"launches/$1/server.log"; } 2>/dev/null
 }
 
 # start RELEASE: launch it detached, with a log of its own; prints "LAUNCH PID".
 do_start() {
     need_release "$1"
-    if [ -n "$(own_pids "$(last_launch)")" ]; then
-        die 72 "launch $(last_launch) is still running; stop it first"
-    fi
+    ! owns "$(last_launch)" || die 72 "launch $(last_launch) is still running; stop it first"
     new_launch "$1"
     rm -f stopped
+    put launcher "$launcher_name"
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"
-    waited=0
+    begun=0
     until [ -s "launches/$launch/pid" ] || [ -s "launches/$launch/exit" ]; do
-        waited=$((waited + 1))
-        [ "$waited" -le 100 ] || die 72 "launch $launch did not begin within 10 s"
-        sleep 0.1
+        begun=$((begun + 1))
+        [ "$begun" -le 400 ] || die 72 "launch $launch did not begin within 20 s"
+        sleep 0.05
     done
-    printf '%s %s\n' "$launch" "$(cut -d' ' -f1 "launches/$launch/pid" 2>/dev/null)"
+    start_pid=
+    { read -r start_pid _ <"launches/$launch/pid"; } 2>/dev/null
+    printf '%s %s\n' "$launch" "$start_pid"
 }
 
-# supervise LAUNCH: run by a launcher as leader of its own session; keeps the exit status.
+# supervise LAUNCH: run by a launcher as leader of its own session; keeps the exit status, and passes
+# on the SIGTERM that a machine sends to everybody as it goes down.
 cmd_supervise() {
     supervise_dir=$service_dir/launches/$1
     write_identity "$$" "$supervise_dir/supervisor"
+    # A session of its own, so that it is not taken for a process of the engine.
+    setsid sh "$0" keep "$1" </dev/null >/dev/null 2>&1 8>&- 9>&- &
+    supervise_keeper=$!
     # A shell's background job ignores SIGINT, and so would the engine: give it every default back.
     if env --default-signal true 2>/dev/null; then
-        env --default-signal sh "$0" enter "$1"
+        env --default-signal sh "$0" enter "$1" &
     else
-        sh "$0" enter "$1"
+        sh "$0" enter "$1" &
     fi
+    supervise_engine=$!
+    # shellcheck disable=SC2064  # this engine, now
+    trap "kill -s TERM $supervise_engine 2>/dev/null" TERM
+    trap '' INT HUP
+    wait "$supervise_engine"
     supervise_status=$?
+    while kill -s 0 "$supervise_engine" 2>/dev/null; do # a trap ended the wait, not the engine
+        wait "$supervise_engine"
+        supervise_status=$?
+    done
+    kill "$supervise_keeper" 2>/dev/null
     put "$supervise_dir/exit" "$supervise_status $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
 
 # enter LAUNCH: become the engine; its descriptors are the log and nothing else of ours.
 cmd_enter() {
     enter_dir=$service_dir/launches/$1
-    enter_release=$(cat "$enter_dir/release") || exit 71
+    read -r enter_release <"$enter_dir/release" || exit 71
     write_identity "$$" "$enter_dir/pid"
+    unset LC_ALL # this script's own
     RELIGHT_LAUNCH=$enter_dir
     RELIGHT_SERVICE_DIR=$service_dir
     export RELIGHT_LAUNCH RELIGHT_SERVICE_DIR
@@ -59,57 +79,30 @@ cmd_enter() {
         </dev/null >>"$enter_dir/server.log" 2>&1 8>&- 9>&-
 }
 
-signal_main() {
-    read -r main_pid _ 2>/dev/null <"launches/$2/pid" || return 0
-    ! same_process "launches/$2/pid" || kill -s "$1" "$main_pid" 2>/dev/null || :
-}
+# The limits of a launch's log, in bytes: above log_limit, its first log_head and last log_tail stay.
+log_limit=67108864
+log_head=1048576
+log_tail=16777216
 
-# wait_gone LAUNCH TENTHS: until no process of the launch is left. Children whose main process has
-# been gone for three seconds end by themselves or not at all: they are waited for no longer.
-wait_gone() {
-    orphaned=0
-    tenths=0
-    while [ "$tenths" -lt "$2" ]; do
-        [ -n "$(own_pids "$1")" ] || return 0
-        same_process "launches/$1/pid" || orphaned=$((orphaned + 1))
-        [ "$orphaned" -lt 15 ] || return 1
-        [ $((tenths % 50)) -ne 0 ] || renew_lease
-        sleep 0.2
-        tenths=$((tenths + 2))
+# keep LAUNCH: beside the supervisor, as long as it lives: hold the log within its limit.
+cmd_keep() {
+    write_identity "$$" "launches/$1/keeper"
+    while same_process "launches/$1/supervisor"; do
+        trim_log "launches/$1/server.log"
+        sleep 5
     done
-    return 1
 }
 
-# stop DRAIN-SECONDS: SIGTERM and the drain, then SIGINT, then SIGKILL of what is provably ours; done when the
-# tree is gone and its port is free again.
-do_stop() {
-    stop_launch=$(last_launch)
-    if [ -z "$(own_pids "$stop_launch")" ]; then
-        launcher_stopped "$stop_launch"
-        return 0
-    fi
-    record stopping "\"launch\":$stop_launch"
-    launcher_no_restart "$stop_launch"
-    how=drained
-    signal_main TERM "$stop_launch"
-    if ! wait_gone "$stop_launch" $(($1 * 10)); then
-        how=interrupted
-        signal_main INT "$stop_launch"
-        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 50; then
-            how=killed
-            kill_rounds=0
-            while [ -n "$(own_pids "$stop_launch")" ]; do
-                kill_rounds=$((kill_rounds + 1))
-                [ "$kill_rounds" -le 100 ] ||
-                    die 73 "still there after SIGKILL: $(own_pids "$stop_launch" | tr '\n' ' ')"
-                for kill_pid in $(own_pids "$stop_launch"); do
-                    kill -s KILL "$kill_pid" 2>/dev/null || :
-                done
-                sleep 0.1
-            done
-        fi
-    fi
-    launcher_stopped "$stop_launch"
-    record stopped "\"launch\":$stop_launch,\"how\":\"$how\""
-    printf '%s\n' "$how"
+# trim_log FILE: the engine has it open for appending, so it is cut in place; what is written between
+# the copy of the tail and the cut is lost, and the log says that something is.
+trim_log() {
+    log_bytes=$(stat -c %s "$1" 2>/dev/null) || return 0
+    [ "$log_bytes" -gt "$log_limit" ] || return 0
+    tail -c "$log_tail" "$1" >"$1.tail" 2>/dev/null || : >"$1.tail"
+    truncate -s "$log_head" "$1" 2>/dev/null
+    {
+        printf '\n[relight: the log was longer than %s bytes; its middle was cut]\n' "$log_limit"
+        cat "$1.tail"
+    } >>"$1" 2>/dev/null
+    rm -f "$1.tail"
 }

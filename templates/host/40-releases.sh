@@ -16,9 +16,10 @@ do_rollback() {
     [ -n "$back_to" ] || die 71 "there is no known-good release to return to"
     need_release "$back_to"
     rolled_from=$(pointed current)
-    do_stop "$1" >/dev/null
-    do_start "$back_to"
+    do_stop "$1"
+    rolled_start=$(do_start "$back_to") || exit
     record rolled_back "\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+    printf '%s\n' "$rolled_start"
 }
 
 # prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch.
@@ -31,7 +32,7 @@ do_prune() {
             rm -rf -- "releases/$old"
         fi
     done
-    good_launch=$(grep -l "^$keep_good\$" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
+    good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
     # shellcheck disable=SC2012  # launches are numbers
     ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
         if [ "$old" != "$(last_launch)" ] && [ "$old" != "${good_launch:-0}" ]; then

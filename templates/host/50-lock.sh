@@ -3,50 +3,89 @@
 # lock LEASE-SECONDS HOLDER-JSON: take it; prints the new fence. The holder is a process of its own that
 # owns descriptor 9, and ends when the lease is not renewed, the lock is given back or the fence moves on.
 do_lock() {
-    mkdir -p lock || die 74 "cannot write in $service_dir (disk full or read-only?)"
-    exec 9>>lock/flock
-    if ! flock -n 9; then
+    mkdir -p lock 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
+    { exec 9>>lock/flock; } 2>/dev/null ||
+        die 74 "cannot write in $service_dir (disk full or read-only?)"
+    # Without lock/held its holder is on its way out, within a second.
+    if ! flock -n 9 && { [ -e lock/held ] || ! flock -w 3 9; }; then
         exec 9>&-
-        cat lock/holder 2>/dev/null
+        head -n 1 lock/holder 2>/dev/null
         exit 76
     fi
+    make_reserve
+    same_launcher
+    launcher_check
     fence=$(($(fence_now) + 1))
-    put fence "$fence"
+    clock
+    put lock/renewed "$now"
+    put lock/lease "$1"
     put lock/holder "$2"
-    put lock/renewed "$(uptime_s)"
-    : >lock/held
+    put lock/held "$fence"
+    inherit_deadman "$fence"
+    put_fence "$fence"
     record locked "\"holder\":$2"
     setsid -f sh "$0" hold "$fence" "$1" </dev/null >/dev/null 2>&1 8>&-
+    lock_rounds=0
+    until holds "$fence"; do
+        lock_rounds=$((lock_rounds + 1))
+        [ "$lock_rounds" -le 200 ] || die 72 "the holder of the lock did not begin within 10 s"
+        sleep 0.05
+    done
     exec 9>&-
     printf '%s\n' "$fence"
 }
 
+# same_launcher: what another launcher started is not ours to find, stop or keep away.
+same_launcher() {
+    { read -r other_launcher <launcher; } 2>/dev/null || return 0
+    [ "$other_launcher" = "$launcher_name" ] || die 72 \
+        "this service was started by the launcher $other_launcher, not $launcher_name: run \`stop\` with the old one first"
+}
+
+# holds FENCE: whether the holder of that fence lives.
+holds() {
+    same_process lock/pid && read -r _ _ _ held_fence <lock/pid && [ "$held_fence" = "$1" ]
+}
+
 cmd_hold() {
-    write_identity "$$" lock/pid
+    write_identity "$$" lock/pid "$1"
     while [ -e lock/held ] && [ "$(fence_now)" = "$1" ]; do
-        read -r renewed <lock/renewed || renewed=0
-        if [ $(($(uptime_s) - renewed)) -gt "$2" ]; then
-            record lease_expired
-            rm -f lock/held
-            exit 0
+        if lease_lost; then
+            expire_lease "$1"
         fi
         sleep 1 9>&-
     done
 }
 
+# lease_lost: whether the holder gave the lock back or was not heard of for longer than its lease.
+lease_lost() {
+    [ -e lock/held ] || return 0
+    renewed=0
+    lease=60
+    { read -r renewed <lock/renewed; } 2>/dev/null
+    { read -r lease <lock/lease; } 2>/dev/null
+    clock
+    [ $((now - renewed)) -gt "$lease" ]
+}
+
+# expire_lease FENCE: unless a step runs at this moment, which renews the lease at its end or soon after.
+expire_lease() {
+    exec 8>>mutex
+    if flock -n 8 && [ "$(fence_now)" = "$1" ] && lease_lost && [ -e lock/held ]; then
+        rm -f lock/held
+        record lease_expired
+    fi
+    leave_mutex
+}
+
 do_unlock() {
     rm -f lock/held
     if same_process lock/pid; then
-        read -r lock_pid _ <lock/pid
-        kill "$lock_pid" 2>/dev/null || :
+        kill "$id_pid" 2>/dev/null || :
     fi
     record unlocked
 }
 
 lock_state() {
-    [ -e lock/flock ] || {
-        echo free
-        return 0
-    }
-    if (exec 9>>lock/flock && flock -n 9); then echo free; else echo held; fi
+    if [ -e lock/held ] && holds "$(fence_now)"; then echo held; else echo free; fi
 }

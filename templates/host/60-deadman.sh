@@ -1,55 +1,127 @@
-# The dead-man: if the controller falls silent after the stop, the host itself returns to known-good.
+# The dead-man: when the controller falls silent or takes too long, the host itself returns to known-good.
 
-# arm SECONDS: due that many seconds from now; arming again moves the deadline.
+# arm SECONDS: due that many seconds from now, or as soon as the lease is lost; arming again moves it.
 do_arm() {
-    put deadman "$(fence_now) $(($(uptime_s) + $1)) $(boot_id)"
-    same_process deadman.pid || launcher_detach guard
+    clock
+    put deadman "$(fence_now) $((now + $1)) $boot"
+    guarded || start_guard
+}
+
+guarded() {
+    same_process deadman.pid
+}
+
+start_guard() {
+    launcher_detach guard
+    guard_rounds=0
+    until guarded; do
+        guard_rounds=$((guard_rounds + 1))
+        [ "$guard_rounds" -le 200 ] || die 72 "the dead-man did not begin within 10 s"
+        sleep 0.05
+    done
 }
 
 do_disarm() {
     rm -f deadman
 }
 
+# read_deadman: sets $armed_fence, $due and $armed_boot; fails when none is armed.
+read_deadman() {
+    { read -r armed_fence due armed_boot <deadman; } 2>/dev/null
+}
+
+# inherit_deadman FENCE: an armed dead-man passes to the next holder of the lock with its deadline, so
+# that a deploy which begins where another died cannot leave the host dark either.
+inherit_deadman() {
+    read_deadman && [ "$armed_boot" = "$boot" ] || return 0
+    put deadman "$1 $due $boot"
+    guarded || start_guard
+}
+
 deadman_state() {
-    read -r armed_fence due armed_boot 2>/dev/null <deadman || {
+    if ! read_deadman; then
         echo none
-        return 0
-    }
-    if [ "$armed_boot" != "$(boot_id)" ] || [ "$armed_fence" != "$(fence_now)" ]; then
+    elif [ "$armed_boot" != "$boot" ] || [ "$armed_fence" -lt "$(fence_now)" ]; then
         echo stale
     else
-        printf 'armed %s\n' "$((due - $(uptime_s)))"
+        clock
+        printf 'armed %s\n' "$((due - now))"
     fi
 }
 
+# guard: the process that fires. It leaves only under the mutex, so that `arm` never counts on one
+# that is about to go, and tries again when firing fails.
 cmd_guard() {
     write_identity "$$" deadman.pid
-    while read -r armed_fence due armed_boot 2>/dev/null <deadman; do
-        [ "$armed_boot" = "$(boot_id)" ] && [ "$armed_fence" = "$(fence_now)" ] || exit 0
-        if [ "$(uptime_s)" -ge "$due" ]; then
-            fire "$armed_fence"
-            exit 0
+    trap '' HUP INT
+    while :; do
+        if ! on_guard; then
+            enter_mutex
+            if ! on_guard; then
+                rm -f deadman.pid
+                exit 0
+            fi
+            leave_mutex
+        elif overdue; then
+            (fire) || sleep 4
         fi
         sleep 1
     done
 }
 
-# fire FENCE: take the fence first, so that a controller that comes back late is refused.
+on_guard() {
+    read_deadman && [ "$armed_boot" = "$boot" ] && [ "$armed_fence" -ge "$(fence_now)" ]
+}
+
+overdue() {
+    lease_lost && return 0
+    clock
+    [ "$now" -ge "$due" ]
+}
+
+# fire: take the fence first, so that a controller that comes back late is refused. The dead-man stays
+# armed under the new fence until the work is done: whatever ends this half-way, the next round goes on.
 fire() {
     enter_mutex
-    [ -e deadman ] && [ "$1" = "$(fence_now)" ] || exit 0
-    put fence "$(($1 + 1))"
-    rm -f deadman lock/held
-    good=$(pointed known-good)
-    record deadman_fired "\"release\":\"$(pointed current)\""
-    if [ -z "$good" ]; then
+    if ! on_guard || ! overdue; then
+        return 0
+    fi
+    fire_why="its deadline passed"
+    ! lease_lost || fire_why="the controller fell silent"
+    fire_fence=$(($(fence_now) + 1))
+    clock
+    put deadman "$fire_fence $now $boot"
+    put_fence "$fire_fence"
+    rm -f lock/held
+    record deadman_fired "\"release\":\"$(pointed current)\",\"why\":\"$fire_why\""
+    fire_launch=$(last_launch)
+    fire_good=$(pointed known-good)
+    if [ -z "$fire_good" ]; then
+        fire_unconfirmed
+    elif [ "$(pointed current)" = "$fire_good" ] && serves "$fire_launch"; then
+        launcher_keep "$fire_launch"
+        record kept "\"release\":\"$fire_good\",\"why\":\"it is the known-good and runs\""
+    else
+        do_rollback 5 "$fire_good" deadman >/dev/null
+        launcher_keep "$(last_launch)"
+    fi
+    rm -f deadman
+}
+
+# fire_unconfirmed: a first deploy has nothing to return to. What listens on its port is left to be
+# confirmed by the next deploy; what does not is no server, and holds GPUs for nothing.
+fire_unconfirmed() {
+    fire_port=$(sed -n 's/^ *"port": *\([0-9]*\),*$/\1/p' current/release.json 2>/dev/null | head -n 1)
+    find_own "$fire_launch"
+    if serves "$fire_launch" && own_on_port "${fire_port:-0}"; then
         record left_unconfirmed "\"release\":\"$(pointed current)\",\"why\":\"no known-good\""
-        exit 0
+    else
+        do_stop 5
+        record gave_up "\"release\":\"$(pointed current)\",\"why\":\"no known-good, and it did not serve\""
     fi
-    if [ "$(pointed current)" = "$good" ] && same_process "launches/$(last_launch)/pid"; then
-        record kept "\"release\":\"$good\""
-        exit 0
-    fi
-    do_rollback 5 "$good" deadman >/dev/null
-    launcher_keep "$(last_launch)"
+}
+
+# serves LAUNCH: whether its main process lives and was not told to stop.
+serves() {
+    same_process "launches/$1/pid" && [ ! -e "launches/$1/stopping" ]
 }

@@ -7,6 +7,7 @@ case $command in
     follow) cmd_follow "$1" "$2" ;;
     free-port) free_port "${1:-30000}" ;;
     supervise) cmd_supervise "$1" ;;
+    keep) cmd_keep "$1" ;;
     enter) cmd_enter "$1" ;;
     hold) cmd_hold "$1" "$2" ;;
     guard) cmd_guard ;;
@@ -15,21 +16,30 @@ case $command in
         enter_mutex
         do_lock "$1" "$2"
         ;;
-    record | renew | unlock | arm | disarm | start | stop | promote | rollback | prune | quit)
+    # Without the mutex: a heartbeat must not wait for a long step. Checking the fence renews the lease.
+    renew) check_fence "$1" ;;
+    record | unlock | arm | disarm | start | stop | promote | rollback | prune | quit)
         enter_mutex
         check_fence "$1"
         shift
         case $command in
             record) record "$1" "${2:-}" ;;
-            renew) : ;; # checking the fence renewed the lease
             unlock) do_unlock ;;
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop) do_stop "$1" ;;
+            stop)
+                how=
+                do_stop "$1"
+                printf '%s\n' "$how"
+                ;;
             quit)
-                do_stop "$1" && : >stopped
+                put stopped yes
                 launcher_forget
+                how=
+                do_stop "$1"
+                rm -f launcher
+                printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;

@@ -1,0 +1,67 @@
+# Stop of one server: done when its whole tree is gone, not when `kill` returns.
+
+signal_main() {
+    ! same_process "launches/$2/pid" || kill -s "$1" "$id_pid" 2>/dev/null || :
+}
+
+# wait_gone LAUNCH TENTHS: until no process of the launch is left. Children whose main process has
+# been gone for three seconds end by themselves or not at all: they are waited for no longer.
+wait_gone() {
+    orphaned=0
+    tenths=0
+    while [ "$tenths" -lt "$2" ]; do
+        if ! same_process "launches/$1/pid"; then
+            owns "$1" || return 0
+            orphaned=$((orphaned + 1))
+            [ "$orphaned" -lt 15 ] || return 1
+        fi
+        [ $((tenths % 50)) -ne 0 ] || renew_lease
+        sleep 0.2
+        tenths=$((tenths + 2))
+    done
+    ! owns "$1"
+}
+
+kill_own() {
+    kill_rounds=0
+    while owns "$1"; do
+        kill_rounds=$((kill_rounds + 1))
+        [ "$kill_rounds" -le 100 ] || die 73 "still there after SIGKILL:$own"
+        # shellcheck disable=SC2086  # process numbers, split on purpose
+        kill -s KILL $own 2>/dev/null
+        sleep 0.1
+    done
+}
+
+# stop DRAIN-SECONDS: SIGTERM and the drain, then SIGINT, then SIGKILL of what is provably ours. The mark
+# `stopping` stays with the launch: a server that was told to stop is not one that serves.
+do_stop() {
+    stop_launch=$(last_launch)
+    if ! owns "$stop_launch"; then
+        launcher_stopped "$stop_launch"
+        return 0
+    fi
+    record stopping "\"launch\":$stop_launch"
+    put "launches/$stop_launch/stopping" yes
+    stop_gpu=no
+    ! uses_gpu || stop_gpu=yes
+    launcher_no_restart "$stop_launch"
+    how=drained
+    signal_main TERM "$stop_launch"
+    if ! wait_gone "$stop_launch" $(($1 * 10)); then
+        how=interrupted
+        signal_main INT "$stop_launch"
+        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 50; then
+            how=killed
+            kill_own "$stop_launch"
+        fi
+    fi
+    launcher_stopped "$stop_launch"
+    supervisor_rounds=0
+    while same_process "launches/$stop_launch/supervisor" && [ "$supervisor_rounds" -lt 40 ]; do
+        supervisor_rounds=$((supervisor_rounds + 1)) # it still writes the exit status
+        sleep 0.05
+    done
+    [ "$stop_gpu" = no ] || await_gpu
+    record stopped "\"launch\":$stop_launch,\"how\":\"$how\""
+}

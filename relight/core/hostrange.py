@@ -10,7 +10,7 @@ import string
 _RANGE = re.compile(r"\[([^\[\]:]*):([^\[\]:]*)(?::([^\[\]:]*))?\]")
 _PORT = re.compile(r"(?P<host>.*[^:]):(?P<port>[0-9]+)", re.DOTALL)
 _BRACKETED = re.compile(r"\[(?P<host>[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\](?::(?P<port>[0-9]+))?")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,240}")
 _MOST = 10_000
 
 

@@ -29,6 +29,7 @@ def find(root: Path, folder: str, name: str) -> Path:
     """
     path = Path(name)
     inside = "\0" not in name and not path.is_absolute() and ".." not in path.parts
+    inside &= all(len(part.encode("utf-8", "replace")) < 250 for part in path.parts)
     for place in folders(root, folder) if inside else ():
         if (place / path).is_file():
             return place / path
@@ -40,6 +41,6 @@ def find(root: Path, folder: str, name: str) -> Path:
             if file.is_file() and not file.name.startswith(".")
         }
     )
-    what = "there is no such file here" if inside else f"the name leaves {folder}/"
+    what = "there is no such file here" if inside else f"this is no name inside of {folder}/"
     right = did_you_mean(name, known, "there are")
     raise InputFaults((Fault(f"{folder}/{short(name)}", 0, 0, what, right),))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from relight.errors import Fault, InputFaults
 from relight.project.files import Files
@@ -25,7 +24,7 @@ def read(words: Iterable[str], files: Files) -> Variables:
     merged: Variables = {}
     for word in words:
         if word.startswith("@"):
-            document = files.mapping(Path(word[1:]).expanduser(), "a file of variables")
+            document = files.mapping(files.expanded(word[1:]), "a file of variables")
         else:
             try:
                 data = _data(word)

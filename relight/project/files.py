@@ -50,6 +50,13 @@ class Files:
         """Return whether a file was read in vain."""
         return path in self._read and self._read[path] is None
 
+    def expanded(self, written: str) -> Path:
+        """Return a path that the operator wrote, `~` resolved where that is possible."""
+        try:
+            return Path(written).expanduser()
+        except RuntimeError:
+            return Path(written)  # ~nobody: there is no such file, and the reader says so
+
     def mapping(self, path: Path, what: str) -> Document | None:
         """Return a file that holds a mapping or nothing; anything else is a fault."""
         document = self.document(path)
@@ -81,4 +88,4 @@ class Files:
             text = path.read_bytes()[:LARGEST].decode("utf-8", "replace")
         except (OSError, ValueError):
             return
-        self.mentioned.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?=[\"']?\s*:)", text))
+        self.mentioned.update(re.findall(r"\b[A-Za-z_][A-Za-z0-9_]*+(?=[\"']?\s*:)", text))

@@ -18,7 +18,7 @@ from relight.project.wording import did_you_mean, got, short
 
 _SECTIONS = ("vars", "children", "hosts")
 _NOT_SOURCES = ("group_vars", "host_vars", "vars_plugins", "presets")
-_GROUP_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_GROUP_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,240}")
 _INI = re.compile(rb"\A(?:\s*(?:[#;][^\n]*)?\n)*\s*\[[^\[\]\n:]+(?::\w+)?\]\s*(?:\n|\Z)")
 
 
@@ -39,20 +39,22 @@ class Sources:
     def take(self, source: str) -> None:
         """Read one source: a path, or host names with a comma."""
         path = Path(source)
-        if "," in source and not path.exists():
+        exists = _exists(path)
+        if "," in source and not exists:
             document = written_in_a_command_line("--inventory", source)
             for name in filter(None, (part.strip() for part in source.split(","))):
                 self._hosts(ALL, {name: None}, document, ())
-        elif path.is_dir():
+        elif exists and path.is_dir():
             self.directories.append(path)
             self._directory(path)
-        elif path.exists():
+        elif exists:
             self.directories.append(path.parent)
             self._file(path)
         else:
             self.whole = False
             what = "there is no such inventory"
-            self._files.add([Fault(self._files.shown(path), 0, 0, what, "name a file or a folder")])
+            shown = short(self._files.shown(path), 200)
+            self._files.add([Fault(shown, 0, 0, what, "name a file or a folder")])
 
     def inventory(self) -> Inventory | None:
         """Return hosts and groups, or None when groups lie in a circle (a fault)."""
@@ -191,6 +193,13 @@ class Sources:
             says = f"{what} wants a mapping, got {got(data)}"
             self._files.add([document.fault(trail, says, "write each name with a colon behind it")])
         return isinstance(data, Mapping)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False  # too long a name, or a folder that may not be entered
 
 
 def _not_yaml(path: Path) -> tuple[str, str] | None:

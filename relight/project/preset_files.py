@@ -38,8 +38,9 @@ class PresetFile:
 
     def gpu_fault(self, preset: Preset, service: Service, where: str) -> Fault | None:
         """Return a fault when the rendered preset and a service disagree about GPUs."""
-        engine = engines.load(preset.engine)
-        return gpu_fault(preset, engine, service, self.document, where)
+        if preset.engine not in engines.names():
+            return None
+        return gpu_fault(preset, engines.load(preset.engine), service, self.document, where)
 
 
 def find(directories: Iterable[Path], files: Files) -> dict[str, PresetFile]:

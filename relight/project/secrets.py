@@ -10,6 +10,7 @@ from pathlib import Path
 from relight.core.preset import Preset, SecretRef
 from relight.core.scrub import Scrubber
 from relight.errors import Fault, InputFaults
+from relight.project.files import Files
 from relight.project.marks import Document
 from relight.project.wording import got
 
@@ -65,7 +66,7 @@ def _value(reference: SecretRef, run: Run, base: Path) -> str:
             raise _NoValue(f"the environment variable {got(reference.env)} is not set here")
         return value
     if reference.file is not None:
-        return _file(base / Path(reference.file).expanduser(), reference.file)
+        return _file(base / Files().expanded(reference.file), reference.file)
     try:
         return run(reference.command or "").rstrip("\r\n")
     except OSError as error:

@@ -14,6 +14,7 @@ from relight.project.shape import keys_at, stray_booleans
 from relight.project.wording import closest, did_you_mean, got, short, wanted
 
 _MANY = 6
+_LONGEST = 200
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -191,7 +192,8 @@ def _holds(value: Any, part: str | int) -> bool:
 
 def _said(problem: Mapping[str, Any]) -> str:
     error = problem.get("ctx", {}).get("error")
-    return str(error) if error is not None else str(problem["msg"]).lower()
+    said = str(error) if error is not None else str(problem["msg"]).lower()
+    return said if len(said) <= _LONGEST else f"{said[:60]}...{said[-_LONGEST + 60 :]}"
 
 
 def _options(problem: Mapping[str, Any]) -> list[str]:

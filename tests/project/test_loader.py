@@ -176,7 +176,7 @@ def test_what_does_not_exist_is_named(lay: Lay) -> None:
     with pytest.raises(InputFaults, match=r"did you mean own\.sh"):
         project.template("ownn.sh")
     assert project.template("own.sh") == "echo\n"
-    with pytest.raises(InputFaults, match="leaves templates"):
+    with pytest.raises(InputFaults, match="no name inside of templates/"):
         project.template("../inventory/hosts.yml")
 
 

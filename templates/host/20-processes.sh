@@ -1,9 +1,11 @@
 # Whose is it: the processes of one launch. A foreign process is never ours.
 
-# processes: "PID SESSION UTIME STIME" of every living process, one a line, in two forks.
+# processes: "PID SESSION UTIME STIME" of every living process, one a line, in two forks. A process whose
+# main thread has ended reads as a zombie while other threads still hold its port and memory: the
+# twentieth field, the number of its threads, tells the two apart.
 processes() {
     cat /proc/[0-9]*/stat 2>/dev/null |
-        sed -n 's/^\([0-9]*\) (.*) [^ZX] [0-9]* [0-9]* \([0-9]*\) \([-0-9]* \)\{7\}\([0-9]*\) \([0-9]*\) .*/\1 \2 \4 \5/p'
+        sed -n -e '/^[0-9]* (.*) Z \([-0-9]* \)\{16\}[01] /d' -e 's/^\([0-9]*\) (.*) [^X] [0-9]* [0-9]* \([0-9]*\) \([-0-9]* \)\{7\}\([0-9]*\) \([0-9]*\) .*/\1 \2 \4 \5/p'
 }
 
 # find_own LAUNCH: sets $own, the living processes of the launch but relight's own two (" PID PID "), and

@@ -21,7 +21,7 @@ from relight.connections import Connection
 from relight.core.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
 from relight.core.bench_record import dataset, order, progress, read
 from relight.core.chat_stream import printable
-from relight.core.decode_lines import graph_note, others, summarize
+from relight.core.decode_lines import contents, graph_note, others, summarize
 from relight.core.loads import running_now, served_models
 from relight.core.measurement import Measurement, Pass, Sample
 from relight.core.preset import Benchmark
@@ -47,7 +47,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         prompt for prompt in shipped() if prompt.kind != "long" or takes_long(target.context_length)
     )
     loads = _loads(target, plan, prompts)
-    known = tuple(target.batches())
+    known = contents(target.batches())
     samples: list[Sample] = []
     passes: list[Pass] = []
     with _found(target, connection) as tool, open_client(target, connection) as client:
@@ -59,10 +59,10 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
                 samples += found[0]
                 passes.append(found[1])
                 if load is loads[0]:
-                    lines = summarize(since(tuple(target.batches()), known), 1)
+                    lines = summarize(since(contents(target.batches()), known), 1)
             gpus, pressure = watched.loads(), watched.cpu_pressure()
         after = running_now(get(client, target.endpoints.load)[0])
-    most = summarize(since(tuple(target.batches()), known), 1).running
+    most = summarize(since(contents(target.batches()), known), 1).running
     notes = (alone(before), graph_note(lines))
     return Measurement(
         tool=NAME,
@@ -185,12 +185,13 @@ def _run(
 
 def _call(tool: FoundTool, target: Target) -> Call:
     environment = dict(target.engine.env) if target.engine else {}
-    bearer = target.headers.get("Authorization", "").removeprefix("Bearer ")
+    headers = {name.lower(): value for name, value in target.headers.items()}
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
     if bearer:
         environment["OPENAI_API_KEY"] = bearer
     return Call(
         tool=tool,
-        base_url=target.base_url,
+        base_url=target.base_url.rstrip("/"),
         model_path=target.model_path,
         environment=environment,
         limit_s=PASS_LIMIT_S,

@@ -18,7 +18,7 @@ from relight.benchmarks.prompts import Prompt, digest, shipped
 from relight.benchmarks.server import flush, get, open_client
 from relight.connections import Connection
 from relight.core.chat_stream import sample
-from relight.core.decode_lines import graph_note, others, summarize
+from relight.core.decode_lines import contents, graph_note, others, summarize
 from relight.core.loads import running_now, served_models
 from relight.core.measurement import Measurement, Pass, Sample
 from relight.core.preset import Benchmark
@@ -52,11 +52,11 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         notes = [flush(client, before)]
         report("warming up")
         ask(client, target.endpoints.chat, body(target.model, _WARM_UP, 8), REQUEST_LIMIT_S)
-        known = tuple(target.batches())
+        known = contents(target.batches())
         samples = _requests(client, target, plan, asked, report)
         gpus, pressure = host.loads(), host.cpu_pressure()
         after = running_now(get(client, target.endpoints.load)[0])
-    lines = summarize(since(tuple(target.batches()), known), 1)
+    lines = summarize(since(contents(target.batches()), known), 1)
     return Measurement(
         tool=NAME,
         tool_version=VERSION,

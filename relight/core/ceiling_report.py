@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relight.core.capacity_facts import CapacityFacts, Observed
 from relight.core.ceiling import (
     LINKS,
     Link,
@@ -13,7 +14,6 @@ from relight.core.ceiling import (
     round_parts,
 )
 from relight.core.fit import weights_of
-from relight.core.host_facts import HostFacts, Observed
 from relight.core.levers import NoHelp, Setting, no_help
 from relight.core.link_state import LinkState, judge_link
 from relight.core.model import Frozen
@@ -80,7 +80,7 @@ class Ceiling(Frozen):
     draft_steps: tuple[StepRow, ...] = ()
 
 
-def ceiling(facts: HostFacts) -> Ceiling:
+def ceiling(facts: CapacityFacts) -> Ceiling:
     """Return what a host can decode at most, and what is known of the rest.
 
     Raises ValueError where the model's shape, a flag or the card's bandwidth is unknown.

@@ -33,6 +33,11 @@ def figure(batch: Batch, name: str) -> float | None:
     return None
 
 
+def contents(batches: Iterable[Batch]) -> tuple[Batch, ...]:
+    """Return batches without their line numbers, which depend on where a log was cut."""
+    return tuple(batch.model_copy(update={"line": 0}) for batch in batches)
+
+
 def summarize(batches: Iterable[Batch], concurrency: int) -> DecodeLines:
     """Return what the lines of one run say, for a run that kept `concurrency` requests going."""
     accepts: list[float] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal
 
-from relight.core.host_facts import HostFacts
+from relight.core.capacity_facts import CapacityFacts
 from relight.core.memory_rules import (
     DEFAULT_RUNNING_WITH_DRAFTS,
     Pools,
@@ -57,7 +57,7 @@ class Fit(Frozen):
     kv_tokens_for_asked: int | None = None
 
 
-def weights_of(facts: HostFacts, shape: Shape) -> Weights:
+def weights_of(facts: CapacityFacts, shape: Shape) -> Weights:
     """Return the model's bytes from the best source that the facts hold."""
     if facts.model.tensors:
         return of_tensors(facts.model.tensors, shape)
@@ -66,7 +66,7 @@ def weights_of(facts: HostFacts, shape: Shape) -> Weights:
     return of_shape(shape)
 
 
-def fit(facts: HostFacts) -> Fit:
+def fit(facts: CapacityFacts) -> Fit:
     """Return how a config divides the memory of each GPU.
 
     Raises ValueError for a config.json or a flag that cannot be read, and for fewer GPUs than tp.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relight.core.host_facts import LinkSample
+from relight.core.capacity_facts import LinkSample
 from relight.core.model import Frozen
 
 BUSY = 50.0

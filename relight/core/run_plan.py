@@ -9,6 +9,7 @@ LONG_CONTEXT = 32768
 """Long prompts need at most this context, whatever the tokenizer: one token a character."""
 SHORTEST, LONGEST = 64, 256
 BUDGET_S = 25.0
+_TAIL = 4
 _Item = TypeVar("_Item")
 
 
@@ -39,5 +40,15 @@ def busy_concurrency(running_requests: int | None) -> int:
 
 
 def since(lines: Sequence[_Item], known: Sequence[_Item]) -> tuple[_Item, ...]:
-    """Return the lines that came after a run began: those beyond the ones known at its start."""
-    return tuple(lines[len(known) :])
+    """Return the lines that came after a run began, given those that were there before.
+
+    Both may be the end of a longer log, cut at another place: the last known lines are looked
+    for. Where they are no longer there, every line is new.
+    """
+    if not known:
+        return tuple(lines)
+    tail = list(known[-_TAIL:])
+    for at in range(len(lines) - len(tail), -1, -1):
+        if list(lines[at : at + len(tail)]) == tail:
+            return tuple(lines[at + len(tail) :])
+    return tuple(lines)

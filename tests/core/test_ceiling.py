@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relight.core.capacity_facts import CapacityFacts, LinkSample
 from relight.core.ceiling import LINKS, Load, Machine, bound, round_parts, tokens_with
 from relight.core.ceiling_report import COLUMNS, Ceiling, ceiling, rows
 from relight.core.ceiling_words import sentences
-from relight.core.host_facts import HostFacts, LinkSample
 from relight.core.link_state import judge_link
 from relight.core.model_shape import read_shape
 from relight.core.model_weights import of_shape
@@ -38,7 +38,7 @@ def raw() -> dict[str, Any]:
 
 def ct129(**changes: Any) -> Ceiling:
     """Return the ceiling of ct129, with some facts changed."""
-    return ceiling(HostFacts.model_validate({**raw(), **changes}))
+    return ceiling(CapacityFacts.model_validate({**raw(), **changes}))
 
 
 def test_the_worked_table_comes_out() -> None:

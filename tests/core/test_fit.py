@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relight.core.capacity_facts import CapacityFacts
 from relight.core.fit import Fit, fit
 from relight.core.fit_report import COLUMNS, rows, sentences
 from relight.core.flags import FlagValue
-from relight.core.host_facts import HostFacts
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "models"
@@ -36,7 +36,7 @@ def h200(
     card = {"name": "NVIDIA H200", "memory_total_mib": 143771, "memory_free_gib": free}
     config = json.loads((DATA / f"{model}.config.json").read_text())
     return fit(
-        HostFacts.model_validate(
+        CapacityFacts.model_validate(
             {
                 "host": "h200",
                 "gpus": [card] * gpus,
@@ -52,7 +52,7 @@ def ct129(**flags: FlagValue) -> Fit:
     """Return the fit of the shipped facts file, with some flags changed."""
     facts = json.loads((ROOT / "docs" / "examples" / "ct129-facts.json").read_text())
     facts["flags"].update({name.replace("_", "-"): value for name, value in flags.items()})
-    return fit(HostFacts.model_validate(facts))
+    return fit(CapacityFacts.model_validate(facts))
 
 
 RECORDED = [

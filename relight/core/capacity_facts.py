@@ -1,4 +1,4 @@
-"""Facts of a host as a file states them (`--facts FILE`): planning without the hardware."""
+"""Facts for ceiling and fit, as a file states them (`--facts FILE`) or a host answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ModelFacts(Frozen):
     total_bytes: float | None = Field(default=None, gt=0)
 
 
-class HostFacts(Frozen):
+class CapacityFacts(Frozen):
     """Everything that ceiling and fit need of a host, a model and a config."""
 
     host: str

@@ -155,7 +155,7 @@ def start(
 ) -> Sshd:
     """Start an sshd below `folder` that lets `user` (default: this one) in by key.
 
-    `noise` is bash code that runs before each command, as an unfortunate ~/.bashrc would;
+    `noise` is the ~/.bashrc of a bash that starts over SSH (it moves HOME);
     `sessions` is MaxSessions. Stop it with `stop()`.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,8 +170,8 @@ def start(
     authorized = folder / "authorized_keys"
     shutil.copy(home / ".ssh" / "id_ed25519.pub", authorized)
     authorized.chmod(0o644)
-    (folder / "noise.sh").write_text(noise)
-    (folder / "noise.sh").chmod(0o644)
+    (folder / "noisy").mkdir()
+    (folder / "noisy" / ".bashrc").write_text(noise)
     if not os.geteuid():
         Path("/run/sshd").mkdir(exist_ok=True)  # Debian's service makes it; we start sshd alone
     port = free_port()
@@ -191,7 +191,7 @@ def start(
         "MaxStartups": 100,
         "UseDNS": "no",
         "LogLevel": "VERBOSE",
-        **({"SetEnv": f"BASH_ENV={folder / 'noise.sh'}"} if noise else {}),
+        **({"SetEnv": f"HOME={folder / 'noisy'}"} if noise else {}),
     }
     config = folder / "sshd_config"
     config.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import time
+from collections.abc import Callable
 
 import paramiko
 from paramiko.message import Message
@@ -18,9 +19,17 @@ _LOST = (paramiko.SSHException, OSError, EOFError)
 
 
 class ChannelPipe:
-    """One command of a host. Opening waits one round trip; the command is sent without a wait."""
+    """One command of a host.
 
-    def __init__(self, host: str, login: Login, command: str, timeout: float) -> None:
+    Opening waits one round trip; the command is sent without a wait. A first write waits for
+    another: sshd takes no input before the command runs.
+    """
+
+    def __init__(
+        self, host: str, login: Login, command: str, timeout: float, counted: Callable[[], None]
+    ) -> None:
+        counted()
+        self._counted = counted
         self._host = host
         self._login = login
         self._ended = False
@@ -58,6 +67,8 @@ class ChannelPipe:
     def write(self, data: bytes, deadline: float | None) -> None:
         """Write all of `data`; raises NotBegun when the host is lost, TimeoutError when late."""
         rest = memoryview(data)
+        if not self._channel.send_ready():
+            self._counted()
         try:
             while rest:
                 left = None if deadline is None else max(0.001, deadline - time.monotonic())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from relight.connections.piped import PipedConnection
 from relight.connections.process import ProcessPipe
-from relight.connections.script import OPEN
 
 if TYPE_CHECKING:
     import httpx
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 class LocalConnection(PipedConnection):
     """This machine; commands start in the home directory, each in a session of its own."""
 
-    def open_pipe(self) -> ProcessPipe:
-        """Start a shell that reads one line."""
-        return ProcessPipe(self.address.name, OPEN)
+    def open_pipe(self, command: str) -> ProcessPipe:
+        """Start a process."""
+        return ProcessPipe(self.address.name, command)
 
     def transport(self) -> httpx.BaseTransport:
         """Return a plain HTTP transport."""

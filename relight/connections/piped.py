@@ -38,8 +38,8 @@ class PipedConnection(abc.ABC):
         self._streams: weakref.WeakSet[Followed] = weakref.WeakSet()
 
     @abc.abstractmethod
-    def open_pipe(self) -> Pipe:
-        """Open a pipe whose process reads one line of sh; raises Unreachable or HostError."""
+    def open_pipe(self, command: str) -> Pipe:
+        """Open a pipe to what a login shell is asked to run; raises Unreachable or HostError."""
 
     def counted(self, waits: int = 1) -> None:
         """Count waits for an answer of the host."""
@@ -89,15 +89,13 @@ class PipedConnection(abc.ABC):
         resident = self._resident
         if resident is None or not resident.alive():
             self._discard()
-            pipe = self.open_pipe()
-            limit = time.monotonic() + min(timeout, self.address.timeout)
-            resident = Resident(self.address.name, pipe, self._prelude(), limit)
+            resident = Resident(self.address.name, self.open_pipe, self._prelude())
             self._resident = resident
         try:
             result = resident.step(text, data, timeout)
             self.counted()
         except (TimeoutError, HostError):
-            self._end(resident.session)
+            self._end(resident.named(self.address.timeout))
             raise
         finally:
             if resident.spent:
@@ -119,7 +117,7 @@ class PipedConnection(abc.ABC):
                 threading.Thread(target=_feed, args=(pipe, data), daemon=True).start()
             result = _collect(pipe, output, deadline)
         except (TimeoutError, HostError) as error:
-            self._end(output.session)
+            self._end(_named(pipe, output, self.address.timeout))
             if isinstance(error, TimeoutError) and timeout is not None:
                 raise TimeoutError(
                     f"{self.address.name}: the command did not end within {spell(timeout)}"
@@ -133,7 +131,9 @@ class PipedConnection(abc.ABC):
     def _started(self, text: str, begin: str, environment: dict[str, str], *, fed: bool) -> Pipe:
         name = self.address.name
         line = payload(name, script.command(name, text, begin, environment, fed=fed))
-        pipe = self.open_pipe()
+        if not (environment or self.address.become or len(line) > script.MOST_CARRIED):
+            return self.open_pipe(script.carrying(line))
+        pipe = self.open_pipe(script.OPEN)
         try:
             pipe.write(self._prelude() + line, time.monotonic() + self.address.timeout)
         except BaseException:
@@ -234,6 +234,18 @@ def _collect(pipe: Pipe, output: _Output, deadline: float | None) -> Result:
             raise TimeoutError
         status = pipe.status(left)
     return output.result(status)
+
+
+def _named(pipe: Pipe, output: _Output, wait: float) -> int | None:
+    """Return the session of a command, which a slow login may name only within `wait` seconds."""
+    deadline = time.monotonic() + wait
+    while output.session is None and not pipe.ended:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            break
+        chunk = pipe.read(left)
+        output.take(chunk.out, chunk.err)
+    return output.session
 
 
 def _feed(pipe: Pipe, data: bytes) -> None:

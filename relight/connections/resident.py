@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
 from relight.connections import Result, script
 from relight.connections.pipe import Pipe
@@ -20,17 +21,19 @@ class Resident:
     `spent` turns true when an answer does not look as it must: the shell is thrown away then.
     """
 
-    def __init__(self, host: str, pipe: Pipe, prelude: bytes, deadline: float) -> None:
+    def __init__(self, host: str, open_pipe: Callable[[str], Pipe], prelude: bytes) -> None:
         self._host = host
-        self._pipe = pipe
+        self._open_pipe = open_pipe
+        self._prelude = prelude
+        self._pipe: Pipe | None = None
         self._begin = script.mark()
+        self._seen = bytearray()
         self.session: int | None = None
         self.spent = False
-        pipe.write(prelude + script.resident(self._begin).encode(), deadline)
 
     def alive(self) -> bool:
         """Whether the shell still waits for a step, and nobody printed anything since the last."""
-        if self.spent or self.session is None:
+        if self.spent or self._pipe is None:
             return not self.spent
         try:
             noise = self._pipe.read(0)
@@ -47,35 +50,65 @@ class Resident:
         deadline = time.monotonic() + timeout
         self.spent = True  # until the answer has proved otherwise
         bound = script.mark()
-        self._pipe.write(script.payload(self._host, script.step(text, data, bound)), deadline)
+        pipe = self._sent(script.step(text, data, bound), deadline, secret=bool(data))
         out, err = _Framed(bound, rb" (\d{1,3})\n"), _Framed(bound, rb"\n")
         try:
-            self._read(out, err, deadline, timeout)
+            self._read(pipe, out, err, deadline, timeout)
         finally:
+            self._seen = out.seen
             as_expected = self._greet(bytes(out.seen), out.before)
         clean = as_expected and not (out.after or err.after)
         self.spent = not clean or self.session is None
         return Result(int(out.tail), out.body, err.body)
 
-    def _read(self, out: _Framed, err: _Framed, deadline: float, timeout: float) -> None:
+    def _sent(self, step: str, deadline: float, *, secret: bool) -> Pipe:
+        """Send a step; the first opens the shell, and travels with its opening where it may."""
+        sent = script.payload(self._host, step)
+        if self._pipe is not None:
+            self._pipe.write(sent, deadline)
+            return self._pipe
+        if secret or self._prelude or len(sent) > script.MOST_CARRIED:
+            self._pipe = self._open_pipe(script.OPEN)
+            opening = self._prelude + script.resident(self._begin).encode()
+            self._pipe.write(opening + sent, deadline)
+        else:
+            text = script.payload(self._host, script.resident_after(self._begin, step))
+            self._pipe = self._open_pipe(script.carrying(text))
+        return self._pipe
+
+    def _read(
+        self, pipe: Pipe, out: _Framed, err: _Framed, deadline: float, timeout: float
+    ) -> None:
         while not (out.complete and err.complete):
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError(f"{self._host}: a step did not end within {spell(timeout)}")
-            chunk = self._pipe.read(left)
+            chunk = pipe.read(left)
             out.feed(chunk.out)
             err.feed(chunk.err)
             if len(out.seen) + len(err.seen) > MOST_OUTPUT:
                 raise HostError(self._host, f"a step printed more than {MOST_OUTPUT >> 20} MiB")
-            if self._pipe.ended and not (out.complete and err.complete):
+            if pipe.ended and not (out.complete and err.complete):
                 if self._begin.encode() in out.seen or self.session is not None:
                     raise HostError(self._host, "the shell of a step ended before the step did")
                 raise no_shell(self._host, bytes(err.seen))
 
+    def named(self, wait: float) -> int | None:
+        """Return the shell's session, which a slow login may name only within `wait` seconds."""
+        deadline = time.monotonic() + wait
+        while self.session is None and self._pipe is not None and not self._pipe.ended:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            self._seen += self._pipe.read(left).out
+            self._greet(bytes(self._seen), b"")
+        return self.session
+
     def close(self) -> None:
         """End the shell."""
         self.spent = True
-        self._pipe.close()
+        if self._pipe is not None:
+            self._pipe.close()
 
     def _greet(self, seen: bytes, before: bytes) -> bool:
         """Read the session from the first answer; whether nothing odd came before the step.

@@ -9,11 +9,13 @@ import shlex
 
 from relight.errors import HostError
 
-# Nothing of ours stands in an argv: the login shell only learns to read one line and run it.
 # `read` takes single bytes, so whatever follows that line on stdin is still there for the command.
 _READER = 'relight_n="\n"; IFS= read -r relight_line; eval "$relight_line"'
 OPEN = f"exec /bin/sh -c '{_READER}'"
-"""What the login shell is asked to run; bash, dash, zsh and fish read it alike."""
+"""What the login shell, whichever it is, is asked to run: read one line and run it."""
+
+MOST_CARRIED = 48 << 10
+"""Bytes of text that `carrying` may be given; Linux limits one argument to 128 KiB."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -43,9 +45,24 @@ def become(user: str) -> str:
     )
 
 
+def carrying(text: bytes) -> str:
+    """Return an opening like OPEN that has its text with it, which saves a round trip.
+
+    sshd takes no input before the command runs. The text stands in an argv for a while: secrets
+    go through stdin, as data or as environment.
+    """
+    plain = base64.b64encode(text).decode()
+    return f'exec /bin/sh -c \'relight_n="\n"; eval "$(printf %s {plain} | base64 -d)"\''
+
+
 def resident(begin: str) -> str:
     """Return the opening line of a shell that stays and reads steps."""
     return f"{_hello(begin)}; exec /bin/sh\n"
+
+
+def resident_after(begin: str, first: str) -> str:
+    """Return the text, for `carrying`, of a shell that does its first step and then stays."""
+    return f"{_hello(begin)}\n{first}exec /bin/sh\n"
 
 
 def step(script: str, data: bytes, bound: str) -> str:

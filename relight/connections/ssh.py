@@ -10,7 +10,6 @@ from relight.connections.channel import ChannelPipe
 from relight.connections.http import HostTransport
 from relight.connections.login import Login, log_in
 from relight.connections.piped import PipedConnection
-from relight.connections.script import OPEN
 from relight.connections.tunnel import TunnelBackend
 from relight.core.address import Address
 from relight.errors import Unreachable
@@ -25,11 +24,11 @@ class SshConnection(PipedConnection):
         self._closed = False
         self._login = log_in(address)
 
-    def open_pipe(self) -> ChannelPipe:
-        """Open a session channel whose shell reads one line."""
-        login = self._current()
-        self.counted()
-        return ChannelPipe(self.address.name, login, OPEN, self.address.timeout)
+    def open_pipe(self, command: str) -> ChannelPipe:
+        """Open a session channel for a command."""
+        return ChannelPipe(
+            self.address.name, self._current(), command, self.address.timeout, self.counted
+        )
 
     def transport(self) -> httpx.BaseTransport:
         """Return an HTTP transport whose connections start on the host."""

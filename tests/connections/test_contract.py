@@ -42,6 +42,21 @@ def test_control_takes_one_round_trip(connection: Connection) -> None:
     assert connection.round_trips - before == 5
 
 
+def test_the_first_step_takes_two_round_trips(connection: Connection) -> None:
+    """The shell opens with its first step: at most one wait more, or two for a step with data."""
+    assert connection.control("echo first").stdout == b"first\n"
+    assert connection.round_trips <= 2
+    assert connection.control("echo 'second\n'").stdout == b"second\n\n"
+    assert connection.round_trips <= 3
+
+
+def test_the_first_step_may_be_any(connection: Connection) -> None:
+    """A first step with quotes, newlines, a syntax error or an exit leaves a shell for the next."""
+    first = connection.control("echo \"it's\"\nexit 3\n# 'open")
+    assert first == Result(3, b"it's\n", b"")
+    assert connection.control("cat", data=b"x").stdout == b"x"
+
+
 @pytest.mark.parametrize("size", [1, 4096, 64 << 10, (64 << 10) + 1, 3 << 20])
 def test_control_data_is_binary_safe(connection: Connection, size: int) -> None:
     """A step reads exactly its data on stdin, whatever the bytes and however many."""
@@ -105,6 +120,15 @@ def test_control_ends_a_step_that_lasts(connection: Connection) -> None:
     assert time.monotonic() - started < 5
     assert not running(mark)
     assert connection.control("echo back").stdout == b"back\n"
+
+
+def test_a_command_that_has_not_begun_in_time_is_ended_as_well(connection: Connection) -> None:
+    """A limit that passes while the login is still slow leaves nothing that begins later."""
+    mark = f"69.{os.getpid()}"
+    for act in (connection.control, connection.run):
+        with pytest.raises(TimeoutError):
+            act(f"sleep {mark}", timeout=0.001)
+        assert not running(mark)
 
 
 def test_control_bounds_output(connection: Connection) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from relight.connections import connect
+from relight.connections import Result, connect
 from relight.core.address import Address
 from relight.errors import Unreachable
 from tests import sshd as servers
+from tests.connections.conftest import require_sshd
 
 pytestmark = pytest.mark.ssh
 
@@ -52,8 +53,7 @@ def peer(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 def test_an_ordinary_user_gets_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An ordinary user logs in with a key and works as that user, in that home."""
-    if servers.missing():
-        pytest.skip(str(servers.missing()))
+    require_sshd()
     user = servers.ordinary_user()
     server = servers.start(tmp_path / "sshd", user=user)
     monkeypatch.setenv("HOME", str(server.home))
@@ -61,6 +61,24 @@ def test_an_ordinary_user_gets_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         opened = connect(server.address())
         assert opened.control("id -un; cd; pwd").out.splitlines()[0] == user
         assert opened.run("id -un").out.strip() == user
+        opened.close()
+    finally:
+        server.stop()
+
+
+def test_a_noisy_login_disturbs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a login shell prints before our first word is in no answer."""
+    require_sshd()
+    noise = "echo Welcome; echo MOTD >&2; printf 'no newline'"
+    server = servers.start(tmp_path / "sshd", user=servers.ordinary_user(), noise=noise)
+    monkeypatch.setenv("HOME", str(server.home))
+    try:
+        opened = connect(server.address())
+        assert opened.run("bash -c :").stdout == b"Welcome\nno newline"  # the noise is really made
+        for act in (opened.control, opened.run, opened.control):
+            assert act("echo out; echo err >&2") == Result(0, b"out\n", b"err\n")
+        assert opened.control("cat", data=b"\0").stdout == b"\0"
+        assert opened.follow("echo out").read(5) == b"out\n"
         opened.close()
     finally:
         server.stop()

@@ -39,6 +39,19 @@ def test_any_login_shell_opens(shell: str) -> None:
     assert ended.stderr == b"MARK"
 
 
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "zsh", "fish"])
+def test_any_login_shell_carries(shell: str) -> None:
+    """A command that travels with its opening runs in sh, and stdin is its own from the start."""
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    text = script.command("box", "cat; echo 'it'\\''s\n$HOME é'", "MARK", {}, fed=True)
+    opening = script.carrying(text.encode())
+    ended = subprocess.run(
+        [shell, "-c", opening], input=b"\0data\n", capture_output=True, check=False, timeout=20
+    )
+    assert ended.stdout.partition(b"\n")[2] == "\0data\nit's\n$HOME é\n".encode()
+
+
 @settings(max_examples=60, deadline=None)
 @given(value=texts, word=texts)
 def test_no_text_is_read_as_sh(value: str, word: str) -> None:

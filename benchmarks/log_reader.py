@@ -1,4 +1,4 @@
-"""How fast the SGLang log reader is, and whether its memory stays flat: `python benchmarks/log_reader.py`.
+"""How fast the SGLang log reader is, and whether its memory stays flat: run it as a script.
 
 Repeats the recordings of tests/data/sglang up to `--megabytes`, in chunks of 64 kB, and prints MB/s
 of this process on one core and its peak of memory after a tenth and at the end. `--least` makes it
@@ -30,7 +30,9 @@ def recordings(folder: Path) -> dict[str, bytes]:
     lines = everything.split(b"\n")
     return {
         "all recordings": everything,
-        "serving lines": b"\n".join(line for line in lines if b"batch, #" in line or b"HTTP/1.1" in line),
+        "serving lines": b"\n".join(
+            line for line in lines if b"batch, #" in line or b"HTTP/1.1" in line
+        ),
         "other lines": b"\n".join(line for line in lines if b"batch, #" not in line),
     }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
+from relight.core.build import Build, CheckVerdict, Explanation, FlagFault, PastedCommand
 from relight.core.flags import Flags, FlagValue
 from relight.core.model import Frozen
 from relight.core.startup import Ending, LogEvent, Reading
@@ -85,6 +87,65 @@ class Engine(Protocol):
 
     def canonical(self, flag: str) -> str:
         """Return the flag's one name among its aliases."""
+
+    def arguments(self, request: ServerRequest) -> tuple[str, ...]:
+        """Return the words of a launch that the engine's parser reads: all but the program."""
+
+    def python_of(self, spec: EngineSpec) -> str:
+        """Return shell lines that leave the engine's Python in `$py`, or end with a message."""
+
+    def flags_script(self) -> str:
+        """Return a Python script (stdin of the engine's Python) that prints the build's flags."""
+
+    def read_build(self, text: str) -> Build:
+        """Return the flag set that the script printed; raises ValueError when it is none."""
+
+    def checks_script(self, candidates: Mapping[str, Sequence[str]]) -> str:
+        """Return a Python script that prints the engine's own verdict on each command line.
+
+        `candidates` are names and what `arguments` gives: base, then base and one layer each.
+        """
+
+    def read_checks(self, text: str) -> tuple[CheckVerdict, ...]:
+        """Return the verdicts that the script printed; raises ValueError when there are none."""
+
+    def check_flags(self, flags: Flags, installed: Build) -> tuple[FlagFault, ...]:
+        """Return what the build's parser would refuse, or warn of."""
+
+    def respelled(self, flags: Mapping[str, FlagValue], installed: Build) -> Flags:
+        """Return flags in the build's own names, where versions spell them differently."""
+
+    def forgotten(
+        self,
+        flags: Mapping[str, FlagValue],
+        config: Mapping[str, object] | None = None,
+        gpus: int | None = None,
+    ) -> tuple[FlagFault, ...]:
+        """Return what the engine accepts and should not; `config` is the model's, where known."""
+
+    def explain(
+        self,
+        requested: Mapping[str, FlagValue],
+        info: Mapping[str, JsonValue],
+        reading: Reading,
+        installed: Build | None = None,
+        sm: float | None = None,
+    ) -> Explanation:
+        """Return asked and got, asked and not got, changed without being asked.
+
+        `info` is what the server says of itself (`endpoints.info`); `sm` the compute capability.
+        """
+
+    def kept_info(
+        self,
+        info: Mapping[str, JsonValue],
+        requested: Mapping[str, FlagValue],
+        installed: Build | None = None,
+    ) -> dict[str, JsonValue]:
+        """Return what may be stored of the server's description of itself: never a secret."""
+
+    def import_command(self, text: str) -> PastedCommand:
+        """Return the preset's fields of a pasted command; raises ValueError when it is none."""
 
 
 def merged(base: Flags, *more: dict[str, FlagValue]) -> Flags:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import JsonValue
+
 from relight.core.failure import Diagnosis
 from relight.core.model import Frozen
 
@@ -94,3 +96,5 @@ class Reading(Frozen):
     diagnosis: Diagnosis | None
     timeline: tuple[StageReached, ...] = ()
     facts: dict[str, str | int | float | bool] = {}
+    arguments: dict[str, JsonValue] = {}
+    """What the engine says it made of its command line, without secrets; {} where it does not."""

@@ -13,7 +13,7 @@ LIMIT = 256 * 1024
 _STAMP = re.compile(r"\[20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
-# What other tools put before each line: docker compose, Kubernetes, journald, Python's logging, Ray.
+# What others put before each line: docker compose, Kubernetes, journald, Python's logging, Ray.
 _WRAPPED = re.compile(
     r"(?:[\w.-]+ *\| "
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"

@@ -36,12 +36,18 @@ def command(request: ServerRequest) -> tuple[str, ...]:
     """
     spec = request.spec
     program = spec.command or (spec.python or "python3", "-m", "sglang.launch_server")
+    return (*program, *arguments(request))
+
+
+def arguments(request: ServerRequest) -> tuple[str, ...]:
+    """Return the words of a launch that its parser reads: everything but the program."""
+    spec = request.spec
     bound: Flags = {
         "model-path": located(spec, request.model),
         "served-model-name": request.served_name,
         "port": request.port,
     }
-    return (*program, *argv(bound), *argv(request.flags))
+    return (*argv(bound), *argv(request.flags))
 
 
 def located(spec: EngineSpec, model: str) -> str:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from relight.core.build import Build, CheckVerdict, Explanation, FlagFault, PastedCommand
 from relight.core.engine import Endpoints, EngineSpec, ServerRequest
-from relight.engines.sglang import launch, names
+from relight.core.flags import Flags, FlagValue
+from relight.core.startup import Reading
+from relight.engines.sglang import build, checks, effective, launch, names, pasted
+from relight.engines.sglang.forgotten import forgotten
 from relight.engines.sglang.reader import SglangReader
 
 
@@ -36,3 +44,69 @@ class Sglang:
     def canonical(self, flag: str) -> str:
         """Return the flag's one name among its aliases."""
         return names.canonical(flag)
+
+    def arguments(self, request: ServerRequest) -> tuple[str, ...]:
+        """Return the words of a launch that its parser reads."""
+        return launch.arguments(request)
+
+    def python_of(self, spec: EngineSpec) -> str:
+        """Return shell lines that leave the engine's Python in `$py`, or end with a message."""
+        return launch.python_of(spec)
+
+    def flags_script(self) -> str:
+        """Return a Python script that prints the installed build's flags."""
+        return checks.flags_script()
+
+    def read_build(self, text: str) -> Build:
+        """Return the flag set that the script printed; raises ValueError when it is none."""
+        return build.read_build(text)
+
+    def checks_script(self, candidates: Mapping[str, Sequence[str]]) -> str:
+        """Return a Python script that prints the engine's own verdict on each command line."""
+        return checks.checks_script(candidates)
+
+    def read_checks(self, text: str) -> tuple[CheckVerdict, ...]:
+        """Return the verdicts that the script printed; raises ValueError when there are none."""
+        return checks.read_checks(text)
+
+    def check_flags(self, flags: Flags, installed: Build) -> tuple[FlagFault, ...]:
+        """Return what the build's parser would refuse, or warn of."""
+        return build.check_flags(flags, installed)
+
+    def respelled(self, flags: Mapping[str, FlagValue], installed: Build) -> Flags:
+        """Return flags in the build's own names."""
+        return build.respelled(flags, installed)
+
+    def forgotten(
+        self,
+        flags: Mapping[str, FlagValue],
+        config: Mapping[str, object] | None = None,
+        gpus: int | None = None,
+    ) -> tuple[FlagFault, ...]:
+        """Return what the engine accepts and should not."""
+        return forgotten(flags, config, gpus)
+
+    def explain(
+        self,
+        requested: Mapping[str, FlagValue],
+        info: Mapping[str, JsonValue],
+        reading: Reading,
+        installed: Build | None = None,
+        sm: float | None = None,
+    ) -> Explanation:
+        """Return what the server does with what was asked of it."""
+        told = info or reading.arguments
+        return effective.explain(requested, told, reading.facts, build=installed, sm=sm)
+
+    def kept_info(
+        self,
+        info: Mapping[str, JsonValue],
+        requested: Mapping[str, FlagValue],
+        installed: Build | None = None,
+    ) -> dict[str, JsonValue]:
+        """Return what may be stored of the server's description of itself: never a secret."""
+        return effective.kept_info(info, requested, installed)
+
+    def import_command(self, text: str) -> PastedCommand:
+        """Return the preset's fields of a pasted command; raises ValueError when it is none."""
+        return pasted.import_command(text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pydantic import JsonValue
+
 from relight.core.startup import (
     Ending,
     Fact,
@@ -26,6 +28,7 @@ from relight.engines.sglang.verdict import State, diagnose
 _ORDER = {stage: index for index, stage in enumerate(Stage)}
 _TIMELINE = 200
 _RANKS = 1024
+_PLAIN = (str, int, float, bool, type(None))
 _TAIL = 2000
 _COMPILING = re.compile(
     r"DeepGEMM|JIT|autotune|nvcc|ninja|[Cc]ompil(?:e|ing)|torch_extensions|Building extension"
@@ -85,7 +88,12 @@ class SglangReader:
             diagnosis=diagnosis,
             timeline=tuple(self._timeline),
             facts=self._facts,
+            arguments=self._shown(),
         )
+
+    def _shown(self) -> dict[str, JsonValue]:
+        """Return the plain arguments: nested ones are the engine's own business."""
+        return {name: value for name, value in self.arguments.items() if isinstance(value, _PLAIN)}
 
     def _take(self, cuts: list[Cut]) -> tuple[LogEvent, ...]:
         events: list[LogEvent] = []

@@ -46,6 +46,8 @@ class Scene:
         )
 
 
+NOTHING = Remedy()
+
 Cure = Callable[[re.Match[str], Scene], Remedy]
 
 
@@ -64,7 +66,7 @@ class Rule:
     failure: FailureClass
     needles: tuple[str, ...]
     summary: str
-    remedy: Remedy | Cure = Remedy()
+    remedy: Remedy | Cure = NOTHING
     pattern: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
     tier: Tier = Tier.CAUSE

@@ -7,9 +7,13 @@ from functools import lru_cache
 
 from relight.engines.sglang.rule import Rule
 from relight.engines.sglang.rules import (
+    access,
     arguments,
-    devices,
+    distributed,
     environment,
+    graphs,
+    host,
+    kernels,
     memory,
     models,
     serving,
@@ -18,9 +22,13 @@ from relight.engines.sglang.rules import (
 RULES: tuple[Rule, ...] = (
     *arguments.RULES,
     *environment.RULES,
+    *kernels.RULES,
+    *access.RULES,
     *models.RULES,
     *memory.RULES,
-    *devices.RULES,
+    *distributed.RULES,
+    *host.RULES,
+    *graphs.RULES,
     *serving.RULES,
 )
 
@@ -30,27 +38,29 @@ BENIGN = re.compile(
     r"is deprecated|no scaling factors|py-?spy|[Cc]oredump|server_args=|usage: |"
     r"^\s*(?:Possible solutions|Possible suggestions)|^\s*\d\. (?:set|disable|add|use|try)|"
     r"^\s*\[-?-|falling back|fall back to|fallback to|^INFO: +\S+:\d+ - |skipping download|"
-    r"Retrying|retrying in|will be ignored|^\s*warnings\.warn|nanobind|leaked (?:semaphore|shared_memory)|"
+    r"Retrying|retrying in|will be ignored|^\s*warnings\.warn|nanobind|leaked (?:semaphore|"
+    r"shared_memory)|"
     r"Entering DeepGEMM JIT|Disabling|Automatically|"
     r"Fail to load tokenizer config|kill_process_tree called|Auto-detected|^WARNING.*pynvml"
 )
 """Lines that a healthy server prints too, whatever words are in them."""
 
 # Every rule's words hold one of these; a line without any needs no closer look.
-WORDS: tuple[str, ...] = tuple(
-    (
-        "error fail exception fatal kill illegal assert crash abort fault corrupt removed denied "
-        "refused reset closed dead exit lost busy missing mismatch exceed invalid cannot unable "
-        "undefined unsupport unrecogni ambiguous unbalanced incompat exclusive gated authoriz "
-        "memory fraction leak retract nan capture graph draft eagle reduce driver version capability "
-        "backend flash compiler ptxas nvcc cicc nvrtc cuda_home common_ops glib cxxabi _status_ fp8e "
-        "header magic hicache hierarchical ipc xid ecc orphan zombie eaddrinuse emfile shm thread nccl "
-        "gloo tcpstore barrier signal ninja python.h gpu-name encoder model_info batch_ "
-        "create_weights constrained guidance outlines grammar fetching require divisible please "
-        "context_length permission timeout unexpected persistent downloading loading_model "
-        "assistant compatib negative orphan nvls multicast peer worker libcuda cudnn"
-    ).split()
-) + (
+_ONE_WORD = (
+    "error fail exception fatal kill illegal assert crash abort fault corrupt removed "
+    "denied refused reset closed dead exit lost busy missing mismatch exceed invalid cannot "
+    "unable undefined unsupport unrecogni ambiguous unbalanced compatib exclusive gated "
+    "authoriz memory fraction leak retract nan capture graph draft eagle reduce driver "
+    "version capability backend flash compiler ptxas nvcc cicc nvrtc cuda_home common_ops "
+    "glib cxxabi _status_ fp8e mxfp4 nvfp4 header magic hicache hierarchical ipc xid ecc "
+    "orphan zombie eaddrinuse emfile shm thread nccl gloo tcpstore barrier signal sigsegv "
+    "ninja python.h gpu-name encoder model_info batch_ create_weights constrained guidance "
+    "outlines grammar fetching require divisible please context_length permission timeout "
+    "unexpected persistent downloading assistant negative nvls multicast peer worker "
+    "libcuda cudnn misaligned bad_alloc torch._ remap fallen trtllm cc1plus tokenizer rope "
+    "incomplete "
+)
+_PHRASES = (
     "not ",
     "n't",
     "no ",
@@ -88,11 +98,12 @@ WORDS: tuple[str, ...] = tuple(
     "ifname",
     "client socket",
     "broken pipe",
-    "io.c",
     "c10d",
     "gpus ",
     "gpu is",
+    "core dumped",
 )
+WORDS: tuple[str, ...] = (*_ONE_WORD.split(), *_PHRASES)
 
 
 def worth_a_look(low: str) -> bool:

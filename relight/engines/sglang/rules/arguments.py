@@ -68,7 +68,7 @@ def _removed(match: re.Match[str], _: Scene) -> Remedy:
     return tell(f"{match['value']} was removed: use one of {', '.join(choices)}.")
 
 
-def _conflict(match: re.Match[str], scene: Scene) -> Remedy:
+def _conflict(match: re.Match[str], _: Scene) -> Remedy:
     flag = (match.groupdict().get("flag") or "").lstrip("-").replace("_", "-")
     if flag in SPECULATIVE:
         return drop_speculation()

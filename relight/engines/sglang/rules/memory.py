@@ -107,10 +107,13 @@ RULES: tuple[Rule, ...] = (
         "the KV pool got no memory",
         MORE_FOR_POOLS,
         regex(
-            r"increas(?:e|ing) --?mem.fraction|no (?:gpu )?memory for the KV|No available memory for the cache|"
-            r"leaves? no room|cannot hold even one|max_total_num_tokens (?:is (?:too small|less|neg)|<=)|"
+            r"increas(?:e|ing) --?mem.fraction|no (?:gpu )?memory for the KV|No available memory "
+            r"for the cache|"
+            r"leaves? no room|cannot hold even one|max_total_num_tokens (?:is (?:too small|less|"
+            r"neg)|<=)|"
             r"negative max_total|max_total_num_tokens=-\d|maximum model length|"
-            r"not enough (?:gpu )?memory (?:for|to allocate) kv|pool is too small|stored in KV cache|"
+            r"not enough (?:gpu )?memory (?:for|to allocate) kv|pool is too small|stored in KV "
+            r"cache|"
             r"negative dimension|(?:Error|Exception).*SWA pool"
         ),
         regex(r"Mamba Cache|mem usage"),

@@ -46,7 +46,7 @@ def capture_needs_room(match: re.Match[str], scene: Scene) -> Remedy:
     """Return what frees memory for a capture: less for the pools, fewer sizes."""
     room = Remedy(
         lower=(MEMORY, "cuda-graph-max-bs-decode" if scene.modern else "cuda-graph-max-bs"),
-        words="Leave more memory beside the pools (-0.03 to -0.05), then capture fewer batch sizes.",
+        words="Leave more memory beside the pools (-0.03 to -0.05), then capture fewer sizes.",
         auto="bounded",
     )
     if "prefill" in scene.tags:
@@ -57,7 +57,7 @@ def capture_needs_room(match: re.Match[str], scene: Scene) -> Remedy:
 MORE_FOR_POOLS = Remedy(
     raise_=(MEMORY,),
     lower=("cuda-graph-max-bs", "cuda-graph-max-bs-decode", "max-running-requests"),
-    words="The pools got no room: raise the fraction in steps of 0.03, at most to the last one that "
+    words="The pools got no room: raise the fraction in steps of 0.03, at most to the last that "
     "ran out of memory; then fewer graphs or requests, no draft model, or a smaller model.",
     auto="bounded",
 )
@@ -108,6 +108,6 @@ NO_PROXY = Remedy(
 )
 CRASHED = Remedy(
     drop=SPECULATIVE,
-    words="Start again; after it crashed a few times, without speculative decoding; then roll back.",
+    words="Start again; after a few crashes without speculative decoding; then roll back.",
     auto="bounded",
 )

@@ -12,7 +12,7 @@ from typing import Self
 class Relay:
     """A TCP relay on loopback that can fall silent or drop everything."""
 
-    def __init__(self, target: tuple[str, int]) -> None:
+    def __init__(self, target: tuple[str, int], port: int = 0) -> None:
         self._target = target
         self._flowing = threading.Event()
         self._flowing.set()
@@ -20,7 +20,7 @@ class Relay:
         self._most: int | None = None
         self.answered = 0
         """Bytes that the target has answered so far."""
-        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server = socket.create_server(("127.0.0.1", port))
         self.port: int = self._server.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 

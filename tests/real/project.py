@@ -48,7 +48,7 @@ def preset(version: str, **changes: Any) -> Tree:
         "model": model().name,
         "served_name": "tiny",
         "flags": flags,
-        "readiness": {"within": "240s", "stall": "120s", "settle": "1s"},
+        "readiness": {"within": "480s", "stall": "180s", "settle": "1s"},
         "max_downtime": "15m",
         "drain": "20s",
         "benchmark": {"requests": 2, "max_tokens": 64},

@@ -1,0 +1,32 @@
+"""Hosts with the real SGLang for the tests of ring 5, one at a time: two cores carry one start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import sshd
+from tests.real.rig import Rig, rig_in
+
+
+@pytest.fixture(scope="module")
+def local10(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """This machine through the local connection, with SGLang 0.5.10."""
+    rig = rig_in(tmp_path_factory.mktemp("local"), "0.5.10")
+    yield rig
+    rig.end()
+
+
+@pytest.fixture(scope="module")
+def ssh23(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """This machine over SSH as an ordinary user, with SGLang 0.5.23; skips without an sshd."""
+    why = sshd.missing()
+    if why:
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("ssh")
+    server = sshd.start(folder / "sshd", user=sshd.ordinary_user())
+    rig = rig_in(folder, "0.5.23", server)
+    yield rig
+    rig.end()
+    server.stop()

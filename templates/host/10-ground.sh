@@ -102,7 +102,7 @@ put_fence() {
 
 # enter_mutex: one mutating command at a time; the engine never inherits descriptor 8.
 enter_mutex() {
-    { exec 8>>mutex; } 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
+    { command exec 8>>mutex; } 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
     flock -w 600 8 || die 76 "another step of relight has been running here for ten minutes"
 }
 

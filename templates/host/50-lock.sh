@@ -4,7 +4,7 @@
 # owns descriptor 9, and ends when the lease is not renewed, the lock is given back or the fence moves on.
 do_lock() {
     mkdir -p lock 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
-    { exec 9>>lock/flock; } 2>/dev/null ||
+    { command exec 9>>lock/flock; } 2>/dev/null ||
         die 74 "cannot write in $service_dir (disk full or read-only?)"
     # Without lock/held its holder is on its way out, within a second.
     if ! flock -n 9 && { [ -e lock/held ] || ! flock -w 3 9; }; then
@@ -70,7 +70,7 @@ lease_lost() {
 
 # expire_lease FENCE: unless a step runs at this moment, which renews the lease at its end or soon after.
 expire_lease() {
-    exec 8>>mutex
+    { command exec 8>>mutex; } 2>/dev/null || return 0
     if flock -n 8 && [ "$(fence_now)" = "$1" ] && lease_lost && [ -e lock/held ]; then
         rm -f lock/held
         record lease_expired

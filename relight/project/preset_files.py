@@ -15,7 +15,7 @@ from relight.errors import Fault
 from relight.project.files import Files
 from relight.project.marks import Document
 from relight.project.preset_checks import checks, environment_faults, gpu_fault
-from relight.project.rendering import Rendered, unrendered
+from relight.project.rendering import Rendered, strings, unrendered
 from relight.project.validation import read
 from relight.project.wording import did_you_mean, got
 
@@ -32,6 +32,8 @@ class PresetFile:
 
     def on(self, rendered: Rendered) -> tuple[Preset | None, tuple[Fault, ...]]:
         """Return the preset with a host's variables in it, or all that is wrong with that."""
+        if not any(strings(self.document.data, ())):
+            return self.preset, ()  # no template in it: what is wrong was said already
         data, wrong = rendered.value(self.document.data, self.document)
         preset, faults = _judged(data, self.document, unrendered)
         return preset, (*wrong, *faults)

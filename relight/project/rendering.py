@@ -10,10 +10,10 @@ from relight.core.lazy import OMIT
 from relight.core.templating import Templar, TemplateFault, check_syntax, is_template
 from relight.errors import Fault
 from relight.project.marks import Document, Placer, Trail
-from relight.project.variables import Variables
+from relight.project.variables import Variable, Variables
 from relight.project.wording import closest
 
-_INNERMOST = re.compile(r"\(in the variable '([^']+)'\)")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Unrendered(str):
@@ -51,8 +51,9 @@ class Rendered:
             try:
                 self._templar.render(text)
             except TemplateFault as fault:
-                if self._says(fault) and not _INNERMOST.search(fault.what) and fault.undefined:
-                    yield fault.name, self._fault(fault, variable.place, trail)
+                own = fault.undefined and fault.name in _WORD.findall(text)
+                if own and self._says(fault):
+                    yield fault.name, self._fault(fault, text, variable.place, trail)
 
     def _walk(self, value: Any, place: Placer, trail: Trail, faults: list[Fault]) -> Any:
         if isinstance(value, Mapping):
@@ -65,23 +66,40 @@ class Rendered:
             return self._templar.render(value)
         except TemplateFault as fault:
             if self._says(fault):
-                faults.append(self._fault(fault, place, trail))
+                faults.append(self._fault(fault, value, place, trail))
             return Unrendered(value)
 
     def _says(self, fault: TemplateFault) -> bool:
         return not (fault.undefined and fault.name in self._excused)
 
-    def _fault(self, fault: TemplateFault, place: Placer, trail: Trail) -> Fault:
+    def _fault(self, fault: TemplateFault, text: str, place: Placer, trail: Trail) -> Fault:
         """Return the fault where its cause stands: maybe in a variable that was looked up."""
-        inner = _INNERMOST.search(fault.what)
-        variable = self.variables.get(inner[1]) if inner is not None else None
-        for inside, text in strings(variable.value, ()) if variable is not None else ():
-            try:
-                self._templar.render(text)
-            except TemplateFault as cause:
-                if variable is not None and not _INNERMOST.search(cause.what):
-                    return variable.fault(cause.what, self._right(cause), inside)
-        return place.fault(trail, fault.what, self._right(fault))
+        right = self._right(fault)
+        cause = self._cause(text, fault.name, set()) if fault.undefined else None
+        if cause is not None:
+            variable, inside = cause
+            return variable.fault(f"{fault.name!r} is undefined", right, inside)
+        return place.fault(trail, fault.what, right)
+
+    def _cause(self, text: str, name: str, seen: set[str]) -> tuple[Variable, Trail] | None:
+        """Return the variable, used by a template, in which an unknown name is written."""
+        words = set(_WORD.findall(text))
+        if name in words:
+            return None
+        for used in sorted(words & self.variables.keys() - seen):
+            seen.add(used)
+            variable = self.variables[used]
+            for inside, deeper in strings(variable.value, ()):
+                if self._lacks(deeper, name):
+                    return self._cause(deeper, name, seen) or (variable, inside)
+        return None
+
+    def _lacks(self, text: str, name: str) -> bool:
+        try:
+            self._templar.render(text)
+        except TemplateFault as fault:
+            return fault.undefined and fault.name == name
+        return False
 
     def _right(self, fault: TemplateFault) -> str:
         if not fault.undefined:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relight.errors import Fault
 from relight.project import content
-from relight.project.rendering import Rendered, strings
+from relight.project.rendering import Rendered
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _AT_RUN_TIME = re.compile(
@@ -30,7 +30,7 @@ def nowhere_defined(hosts: Mapping[str, Rendered], root: Path) -> Iterator[Fault
     for rendered in hosts.values():
         for name, variable in rendered.variables.items():
             key = (variable.document.path, variable.trail)
-            if key in seen or not any(strings(variable.value, ())):
+            if key in seen:
                 continue
             seen.add(key)
             for missing, fault in rendered.undefined(name):

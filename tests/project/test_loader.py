@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relight.errors import Fault, InputFaults, UsageError
+from relight.project import Project
 from relight.project.loaded import HIDDEN
 from relight.project.loader import load
 
@@ -129,7 +130,7 @@ def test_a_template_with_wrong_syntax_is_a_fault_even_where_nobody_uses_it(lay: 
 
 def test_a_sound_project(lay: Lay) -> None:
     """Hosts by pattern, addresses, specs and presets rendered per host."""
-    project = load(lay({**SOUND, "inventory/host_vars/two.yml": "models: /mnt\n"}))
+    project: Project = load(lay({**SOUND, "inventory/host_vars/two.yml": "models: /mnt\n"}))
     assert project.hosts("gpu:!one") == ("two",)
     assert project.address("one").host == "192.0.2.1"
     assert project.spec("one").services["main"].port == 30000

@@ -15,21 +15,6 @@ from relight.errors import (
     EXIT_UNREACHABLE,
 )
 
-
-def counted(recap: HostRecap, *keys: str) -> HostRecap:
-    """Return the counts with one more under each key."""
-    return recap.model_copy(update={key: getattr(recap, key) + 1 for key in keys})
-
-
-def host_exit(recap: HostRecap, code: int | None) -> int:
-    """Return a host's exit code; a code that a module gave wins over failed."""
-    if recap.unreachable:
-        return EXIT_UNREACHABLE
-    if recap.failed:
-        return code or EXIT_FAILED
-    return code or EXIT_OK
-
-
 _WORST_FIRST = (
     EXIT_INTERRUPTED,
     EXIT_DARK,
@@ -39,6 +24,20 @@ _WORST_FIRST = (
     EXIT_FAILED,
     EXIT_OK,
 )
+
+
+def counted(recap: HostRecap, *keys: str) -> HostRecap:
+    """Return the counts with one more under each key."""
+    return recap.model_copy(update={key: getattr(recap, key) + 1 for key in keys})
+
+
+def host_exit(*, failed: bool, unreachable: bool, code: int | None) -> int:
+    """Return a host's exit code; a code that a module gave wins over failed."""
+    if unreachable:
+        return EXIT_UNREACHABLE
+    if failed:
+        return code or EXIT_FAILED
+    return code or EXIT_OK
 
 
 def worst(codes: Iterable[int]) -> int:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from relight.core.attempt import Recipe, enabled_layers
+from relight.core.attempt import Refused, first_recipe, refusals
 from relight.core.desired import Wanted
 from relight.core.facts import HostFacts
 from relight.deploy.build_checks import check_build
 from relight.deploy.look import Seen
+from relight.deploy.remembered import forget, known
 from relight.deploy.target import Target
 
 _DISK_NEEDED_KB = 64 * 1024
@@ -24,14 +25,24 @@ class Found:
     unchanged: bool = False
     faults: tuple[str, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
+    remembered: tuple[Refused, ...] = ()
     summary: str = ""
 
 
 def preflight(
-    target: Target, seen: Seen, wanted: Wanted, *, engine_checks: bool, write: bool
+    target: Target,
+    seen: Seen,
+    wanted: Wanted,
+    *,
+    engine_checks: bool,
+    write: bool,
+    retry: bool = False,
 ) -> Found:
-    """Return every fault at once; asks the engine itself only when something changed."""
-    if is_unchanged(seen, wanted):
+    """Return every fault at once; asks the engine itself only when something changed.
+
+    What the host remembers as rejected is left out too, unless `retry` forgets it first.
+    """
+    if is_unchanged(seen, wanted, retry=retry):
         return Found(unchanged=True, summary="nothing changed, and it runs")
     if wanted.secrets:
         target.project.secrets(target.host, wanted.preset_name)
@@ -43,24 +54,35 @@ def preflight(
         refused = build.refused
     for layer, reason in refused.items():
         target.say(f"layer {layer} would not start and is left out: {reason}", "warning")
-    names = enabled_layers(wanted.preset, refused)
-    recipe = Recipe(layers=names)
+    remembered = () if retry or faults else known(target, wanted)
+    if retry and write and not faults and forget(target, wanted):
+        target.say("what this build rejected before is forgotten: every layer is tried again")
+    for one in remembered:
+        what = ", ".join((*(f"layer {name}" for name in one.layers), *one.changes, *one.env))
+        target.say(f"{what} is not tried as asked: {one.reason}", "warning")
+    recipe = first_recipe(wanted.preset, refusals(refused, remembered))
+    names = recipe.layers
     return Found(
         faults=tuple(faults),
         refused=refused,
+        remembered=remembered,
         summary=f"{len(target.engine.command(wanted.request(recipe)))} words, "
         f"layers: {', '.join(names) or 'none'}",
     )
 
 
-def is_unchanged(seen: Seen, wanted: Wanted) -> bool:
-    """Return whether what is asked for is what runs here, confirmed."""
+def is_unchanged(seen: Seen, wanted: Wanted, *, retry: bool = False) -> bool:
+    """Return whether what is asked for is what runs here, confirmed or kept on purpose.
+
+    With `retry` a degraded release is not: what it goes without is tried again.
+    """
     release = seen.observed.release
     return (
         release is not None
-        and seen.observed.confirmed
+        and seen.observed.settled
         and release.id == seen.observed.current
         and release.asked == wanted.asked
+        and not (retry and release.degraded)
     )
 
 

@@ -27,6 +27,11 @@ from relight.standin.command import main
 if __name__ == "__main__":
     raise SystemExit(main())
 '''
+_ARGUMENTS = '''"""The stand-in's arguments where SGLang has its own."""
+import os
+os.environ.setdefault("RELIGHT_STANDIN_SGLANG_VERSION", "{version}")
+from relight.standin.server_args import ServerArgs, prepare_server_args
+'''
 _METADATA = """Metadata-Version: 2.1
 Name: sglang
 Version: {version}
@@ -56,6 +61,8 @@ def build(version: str = DEFAULT_VERSION) -> bytes:
     files["__main__.py"] = _ENTRY.encode()
     files["sglang/__init__.py"] = f'__version__ = "{version}"\n'.encode()
     files["sglang/launch_server.py"] = _SERVER.format(version=version).encode()
+    files["sglang/srt/__init__.py"] = b""
+    files["sglang/srt/server_args.py"] = _ARGUMENTS.format(version=version).encode()
     files[f"sglang-{version}.dist-info/METADATA"] = _METADATA.format(version=version).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

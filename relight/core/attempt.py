@@ -38,10 +38,15 @@ class Failed(Frozen):
 
 
 class Refused(Frozen):
-    """Preflight refused these layers before anything was launched."""
+    """Preflight refused this before anything was launched: layers, or values of flags.
+
+    `changes` and `env` are what to launch with instead, as in a recipe.
+    """
 
     kind: Literal["refused"] = "refused"
-    layers: tuple[str, ...]
+    layers: tuple[str, ...] = ()
+    changes: dict[str, FlagValue | None] = {}
+    env: dict[str, str] = {}
     reason: str
 
 
@@ -78,6 +83,24 @@ def changed(flags: Flags, changes: Mapping[str, FlagValue | None]) -> Flags:
         else:
             result[name] = value
     return result
+
+
+def refusals(refused: Mapping[str, str], remembered: Iterable[Refused] = ()) -> tuple[Attempt, ...]:
+    """Return the history that a first launch begins with: what was refused without launching."""
+    checked = [Refused(layers=(layer,), reason=reason) for layer, reason in refused.items()]
+    return tuple(Attempt(recipe=Recipe(), verdict=one) for one in (*checked, *remembered))
+
+
+def first_recipe(preset: Preset, history: Iterable[Attempt], without: Iterable[str] = ()) -> Recipe:
+    """Return what is launched first: every enabled layer, less what is refused already."""
+    verdicts = [one.verdict for one in history if isinstance(one.verdict, Refused)]
+    left_out = {layer for one in verdicts for layer in one.layers} | set(without)
+    changes: dict[str, FlagValue | None] = {}
+    env: dict[str, str] = {}
+    for one in verdicts:
+        changes |= one.changes
+        env |= one.env
+    return Recipe(layers=enabled_layers(preset, left_out), changes=changes, env=env)
 
 
 def enabled_layers(preset: Preset, without: Iterable[str] = ()) -> tuple[str, ...]:

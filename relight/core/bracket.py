@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relight.core.attempt import Attempt, Failed, flags_of
+from relight.core.failure import FailureClass
 from relight.core.preset import Adjust, Preset
 
 NARROW = 0.01
@@ -12,21 +13,21 @@ NARROW = 0.01
 
 
 def adjusted(
-    preset: Preset, name: str, rule: Adjust, launched: Sequence[Attempt]
+    preset: Preset, name: str, rule: Adjust, launched: Sequence[Attempt], on: FailureClass
 ) -> int | float | None:
     """Return the next value of a number, or None when there is none left to try.
 
     A step goes `by` towards `to`. When a class that wants the opposite direction failed at some
     value, the step goes to the middle of the bracket instead, and ends when it is too narrow.
+    `times` counts the launches of this history that failed with the class `on`.
     """
     now = flags_of(preset, launched[-1].recipe).get(name)
     if isinstance(now, bool) or not isinstance(now, int | float):
         return None
-    up = rule.by > 0
-    values = [flags_of(preset, attempt.recipe).get(name) for attempt in launched]
-    steps = sum(1 for before, after in zip(values, values[1:], strict=False) if before != after)
-    if steps >= rule.times:
+    failed = [one.verdict for one in launched if isinstance(one.verdict, Failed)]
+    if sum(one.diagnosis.failure is on for one in failed) > rule.times:
         return None
+    up = rule.by > 0
     wall = _wall(preset, name, launched, up=up)
     target = now + rule.by
     target = min(target, rule.to) if up else max(target, rule.to)
@@ -38,7 +39,7 @@ def adjusted(
         return None
     if isinstance(now, int) and float(rule.by).is_integer():
         whole = round(target)
-        return None if whole == now or whole == wall else whole
+        return None if whole in (now, wall) else whole
     return round(target, 4)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from relight.core.attempt import Attempt, Failed, Recipe, Refused
 from relight.core.failure import Diagnosis
+from relight.core.flags import FlagValue
 from relight.core.preset import Preset
 from relight.core.release import Given
 
@@ -13,37 +15,48 @@ from relight.core.release import Given
 def gave_up(preset: Preset, recipe: Recipe, attempts: Sequence[Attempt]) -> tuple[Given, ...]:
     """Return every layer that a recipe leaves out and every change it makes, each with its reason.
 
-    The reason is preflight's refusal, else the last failure of a launch that still had it.
+    The reason is what preflight refused, else the failure that the change answered.
     """
-    refusals = {
-        layer: attempt.verdict.reason
-        for attempt in attempts
-        if isinstance(attempt.verdict, Refused)
-        for layer in attempt.verdict.layers
-    }
+    refused = [one.verdict for one in attempts if isinstance(one.verdict, Refused)]
     failed = [one for one in attempts if isinstance(one.verdict, Failed)]
-    blame = _diagnosis(failed[-1:])
     given = []
     for name, layer in preset.layers.items():
         if not layer.enabled or name in recipe.layers:
             continue
+        told = next((one.reason for one in reversed(refused) if name in one.layers), None)
         cause = _diagnosis([one for one in failed if name in one.recipe.layers][-1:])
-        reason = refusals.get(name) or reason_of(cause)
-        evidence = "" if name in refusals else _evidence(cause)
-        given.append(Given(what=f"layer {name}", reason=reason, evidence=evidence))
-    given += [
-        Given(
-            what=f"--{name}" if value is None else f"--{name} {value}",
-            reason=("dropped: " if value is None else "set: ") + reason_of(blame),
-            evidence=_evidence(blame),
-        )
-        for name, value in recipe.changes.items()
-    ]
-    given += [
-        Given(what=f"{name}={value}", reason="set: " + reason_of(blame), evidence=_evidence(blame))
-        for name, value in recipe.env.items()
-    ]
+        given.append(_given(f"layer {name}", "", told, cause))
+    for name, value in recipe.changes.items():
+        told = next((one.reason for one in reversed(refused) if name in one.changes), None)
+        cause = answered(attempts, partial(changes, name, value))
+        what = f"--{name}" if value is None else f"--{name} {value}"
+        given.append(_given(what, "dropped: " if value is None else "set: ", told, cause))
+    for name, setting in recipe.env.items():
+        told = next((one.reason for one in reversed(refused) if name in one.env), None)
+        cause = answered(attempts, partial(sets, name))
+        given.append(_given(f"{name}={setting}", "set: ", told, cause))
     return tuple(given)
+
+
+def answered(attempts: Sequence[Attempt], has: Callable[[Recipe], bool]) -> Diagnosis | None:
+    """Return the failure just before the first launch whose recipe has something."""
+    before: Diagnosis | None = None
+    for one in attempts:
+        if one.launched and has(one.recipe):
+            break
+        if isinstance(one.verdict, Failed):
+            before = one.verdict.diagnosis
+    return before
+
+
+def changes(name: str, value: FlagValue | None, recipe: Recipe) -> bool:
+    """Return whether a recipe gives a flag this value."""
+    return (name, value) in recipe.changes.items()
+
+
+def sets(name: str, recipe: Recipe) -> bool:
+    """Return whether a recipe sets a variable."""
+    return name in recipe.env
 
 
 def reason_of(diagnosis: Diagnosis | None) -> str:
@@ -53,6 +66,12 @@ def reason_of(diagnosis: Diagnosis | None) -> str:
     flag = f" (--{diagnosis.flag.lstrip('-')})" if diagnosis.flag else ""
     words = diagnosis.summary or (diagnosis.evidence.text if diagnosis.evidence else "")
     return f"{diagnosis.failure.value}{flag}: {words}" if words else f"{diagnosis.failure}{flag}"
+
+
+def _given(what: str, how: str, told: str | None, cause: Diagnosis | None) -> Given:
+    if told is not None:
+        return Given(what=what, reason=how + told)
+    return Given(what=what, reason=how + reason_of(cause), evidence=_evidence(cause))
 
 
 def _diagnosis(attempts: Sequence[Attempt]) -> Diagnosis | None:

@@ -6,10 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relight.core.attempt import Attempt, Failed, Ready, Recipe, Refused, Verdict, flags_of
+from relight.core.attempt import (
+    Attempt,
+    Failed,
+    Ready,
+    Recipe,
+    Refused,
+    Verdict,
+    enabled_layers,
+    first_recipe,
+    flags_of,
+    refusals,
+)
 from relight.core.failure import Diagnosis, FailureClass, Remedy
 from relight.core.ladder import Launch, Promote, RollBack, Step, next_step
-from relight.core.preset import Preset
+from relight.core.preset import Layer, Preset
 
 PROTECTED = frozenset({"tp-size", "dtype"})
 FLAGS = ("tp-size", "dtype", "mem-fraction-static", "overlap", "graphs", "text-only", "max-bs")
@@ -104,11 +115,11 @@ def test_no_recipe_is_launched_twice(preset: Preset, failures: list[Verdict]) ->
 def test_protected_flags_keep_their_values(preset: Preset, failures: list[Verdict]) -> None:
     """No fallback, remedy or adjustment changes a flag that alters results or security."""
     attempts, _ = climb(preset, failures)
+    asked = flags_of(preset, Recipe(layers=enabled_layers(preset)))
     for attempt in attempts:
-        given_flags = flags_of(preset, Recipe(layers=attempt.recipe.layers))
         launched = flags_of(preset, attempt.recipe)
         for name in PROTECTED:
-            assert launched.get(name) == given_flags.get(name)
+            assert launched.get(name) == asked.get(name)
 
 
 @given(PRESETS, st.lists(FAILURES, max_size=6), st.booleans())
@@ -223,6 +234,124 @@ def test_a_safe_remedy_adds_its_flag() -> None:
     assert isinstance(step, Launch)
     assert step.recipe.changes == {"disable-custom-all-reduce": True}
     assert step.recipe.layers == ("graphs",)
+
+
+def test_a_refused_value_is_replaced_before_the_first_launch() -> None:
+    """What preflight knows to fail is not launched: the value that served before is."""
+    known = Refused(changes={"mem-fraction-static": 0.7, "tp-size": 1}, env={"A": "b"}, reason="r")
+    step = next_step(LAYERED, refusals({"overlap": "o"}, [known]), protected=PROTECTED)
+    assert isinstance(step, Launch)
+    assert step.recipe.layers == ("graphs", "text-only")
+    assert step.recipe.changes == {"mem-fraction-static": 0.7}
+    assert step.recipe.env == {"A": "b"}
+
+
+def test_a_refused_layer_that_holds_a_protected_flag_rolls_back() -> None:
+    """Giving it up would change what may never change: nothing is launched."""
+    preset = LAYERED.model_copy(
+        update={"layers": {**LAYERED.layers, "half": Layer(flags={"dtype": "half"})}}
+    )
+    step = next_step(preset, refusals({"half": "r"}), protected=PROTECTED)
+    assert step == RollBack(reason="what preflight refused holds dtype, which is never given up")
+
+
+def test_layers_left_out_by_request_are_not_launched() -> None:
+    """`without` and `enabled: false` keep a layer out from the first launch on."""
+    step = next_step(LAYERED, [], without=frozenset({"graphs"}))
+    assert isinstance(step, Launch)
+    assert step.recipe.layers == ("overlap", "text-only")
+    off = LAYERED.model_copy(update={"layers": {"graphs": Layer(flags={"g": 1}, enabled=False)}})
+    assert first_recipe(off, ()).layers == ()
+
+
+def test_a_layer_that_was_blamed_does_not_come_back() -> None:
+    """After one layer was named, a crash that names nothing is looked for among the others."""
+    every = ("graphs", "overlap", "text-only")
+    history = [
+        Attempt(recipe=Recipe(layers=every), verdict=failed(FailureClass.CLI_ARGS, "text-only")),
+        Attempt(recipe=Recipe(layers=every[:2]), verdict=failed(FailureClass.GRAPH_CAPTURE)),
+    ]
+    step = next_step(LAYERED, history)
+    assert isinstance(step, Launch)
+    assert step.recipe.layers == ("graphs",)
+    history.append(Attempt(recipe=step.recipe, verdict=failed(FailureClass.GRAPH_CAPTURE)))
+    step = next_step(LAYERED, history)
+    assert isinstance(step, Launch)
+    assert step.recipe.layers == ("overlap",)
+
+
+def test_the_last_launch_is_not_spent_on_a_guess() -> None:
+    """With more layers than launches, the last one goes without any layer."""
+    preset = LAYERED.model_copy(update={"attempts": 3})
+    attempts: list[Attempt] = []
+    while isinstance(step := next_step(preset, attempts), Launch):
+        verdict = failed(FailureClass.UNKNOWN)
+        attempts.append(Attempt(recipe=step.recipe, verdict=verdict, seconds=1))
+    assert [one.recipe.layers for one in attempts] == [
+        ("graphs", "overlap", "text-only"),
+        ("graphs", "overlap"),
+        (),
+    ]
+
+
+def test_a_remedy_drops_a_layer_but_no_base_flag() -> None:
+    """What the engine would drop goes when a layer brought it; a base flag stays."""
+    remedy = {"drop": ["overlap", "mem-fraction-static"], "auto": "bounded"}
+    first = Attempt(
+        recipe=Recipe(layers=("graphs", "overlap")),
+        verdict=failed(FailureClass.SPEC_CONFIG, remedy=remedy),
+    )
+    step = next_step(LAYERED, [first])
+    assert isinstance(step, Launch)
+    assert step.recipe == Recipe(layers=("graphs",))
+    bare = Attempt(recipe=Recipe(), verdict=failed(FailureClass.SPEC_CONFIG, remedy=remedy))
+    assert isinstance(next_step(LAYERED, [bare]), RollBack)
+
+
+def test_a_flag_that_is_false_is_no_other_launch() -> None:
+    """`graphs: false` gives the command line that failed already: it is not launched again."""
+    preset = Preset.model_validate(
+        {
+            "model": "m",
+            "served_name": "m",
+            "fallbacks": [{"on": "unknown", "set": {"graphs": False}}],
+        }
+    )
+    first = Attempt(recipe=Recipe(), verdict=failed(FailureClass.UNKNOWN))
+    assert isinstance(next_step(preset, [first]), RollBack)
+
+
+def test_fallbacks_find_flags_under_their_aliases() -> None:
+    """A fallback that drops or sets an alias changes the flag that the preset wrote."""
+    preset = Preset.model_validate(
+        {
+            "model": "m",
+            "served_name": "m",
+            "flags": {"algo": "x", "steps": 3},
+            "fallbacks": [{"on": "spec_config", "drop": ["algorithm"], "set": {"count": 1}}],
+        }
+    )
+    names = {"algorithm": "algo", "count": "steps"}
+    first = Attempt(recipe=Recipe(), verdict=failed(FailureClass.SPEC_CONFIG))
+    step = next_step(preset, [first], canonical=lambda name: names.get(name, name))
+    assert isinstance(step, Launch)
+    assert step.recipe.changes == {"algo": None, "steps": 1}
+    assert flags_of(preset, step.recipe) == {"steps": 1}
+
+
+def test_a_refusal_after_a_ready_launch_launches_nothing() -> None:
+    """A history that does not end in Ready is no promotion, and Ready is no failure to answer."""
+    history = [Attempt(recipe=Recipe(), verdict=Ready()), *refusals({"graphs": "r"})]
+    assert isinstance(next_step(LAYERED, history), RollBack)
+
+
+def test_nothing_more_is_launched_when_the_time_is_used_up() -> None:
+    """The downtime so far, not the number of launches, ends it."""
+    first = Attempt(
+        recipe=Recipe(layers=("graphs",)), verdict=failed(FailureClass.UNKNOWN), seconds=1800
+    )
+    step = next_step(LAYERED, [first])
+    assert step == RollBack(reason="the preset's max_downtime is used up")
 
 
 BRACKETED = Preset.model_validate(

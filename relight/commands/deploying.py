@@ -23,6 +23,7 @@ _HELP = {
     "strict": "a degraded server is a failure",
     "benchmark": "--no-benchmark: promote on readiness alone",
     "preflight": "--no-preflight: skip the engine's own argument checks",
+    "retry_layers": "try again what this host's engine build rejected before",
     "to": "a release by its name (inv releases); default: the known-good",
 }
 
@@ -68,7 +69,17 @@ def _deploy_variables(
 
 @task(
     iterable=["set_", "without", "inventory"],
-    help=_help("set", "without", "check", "diff", "strict", "benchmark", "preflight", "wait"),
+    help=_help(
+        "set",
+        "without",
+        "check",
+        "diff",
+        "strict",
+        "benchmark",
+        "preflight",
+        "retry_layers",
+        "wait",
+    ),
 )
 def deploy(
     _: Context,
@@ -81,6 +92,7 @@ def deploy(
     strict: bool = False,
     benchmark: bool = True,
     preflight: bool = True,
+    retry_layers: bool = False,
     wait: int = 0,
     inventory: list[str] = [],
     json: bool = False,
@@ -95,6 +107,7 @@ def deploy(
             strict=strict,
             measure=benchmark,
             checks=preflight,
+            retry=retry_layers,
             wait=wait,
         )
 

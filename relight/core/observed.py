@@ -60,6 +60,15 @@ class Observed(Frozen):
             and (self.current == self.known_good)
         )
 
+    @property
+    def settled(self) -> bool:
+        """Return whether what runs is the known-good, or was kept on purpose without being it."""
+        if self.confirmed or self.state != "running":
+            return self.confirmed
+        events = ("started", "kept", "promoted", "confirmed", "rolled_back", "deadman_fired")
+        last = self.ledger.last(*events)
+        return last is not None and last.event == "kept" and last.text("release") == self.current
+
 
 class Pulse(Frozen):
     """One look at a launch while it is watched."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from relight.core.attempt import Attempt, Failed, Ready, Recipe, Refused
+from relight.core.attempt import Attempt, Failed, Ready, Recipe, Refused, refusals
 from relight.core.desired import Wanted
 from relight.core.events import AttemptEnded, Dropped
 from relight.core.failure import Diagnosis
 from relight.core.gave_up import gave_up
 from relight.core.ladder import Launch, Promote, RollBack, next_step
 from relight.core.observed import Observed
-from relight.core.release import Release
+from relight.core.release import Given, Release
+from relight.deploy.remembered import remember
 from relight.deploy.target import Target
 from relight.deploy.wanted import make_release
 from relight.deploy.watch import Watch
@@ -32,17 +33,24 @@ class Switch:
     observed: Observed
     driver: str = ""
     refused: dict[str, str] = field(default_factory=dict)
+    remembered: tuple[Refused, ...] = ()
     attempts: list[Attempt] = field(default_factory=list)
     release: Release | None = None
     reason: str = ""
-    _down_since: float | None = None
+    _told: set[str] = field(default_factory=set)
 
     def run(self) -> bool:
-        """Launch until ready; False when nothing was left to try (`reason` says why)."""
-        self.attempts = [
-            Attempt(recipe=Recipe(), verdict=Refused(layers=(layer,), reason=reason))
-            for layer, reason in self.refused.items()
-        ]
+        """Launch until ready; False when nothing was left to try (`reason` says why).
+
+        What the launches proved is kept on the host, whichever way it ended.
+        """
+        self.attempts = list(refusals(self.refused, self.remembered))
+        ready = self._climb()
+        release = self.release.id if self.release is not None else ""
+        remember(self.target, self.wanted, self.attempts, self.refused, release)
+        return ready
+
+    def _climb(self) -> bool:
         while True:
             step = next_step(
                 self.wanted.preset,
@@ -74,17 +82,7 @@ class Switch:
         target, store = self.target, self.target.store
         first = not any(attempt.launched for attempt in self.attempts)
         given = gave_up(self.wanted.preset, recipe, self.attempts)
-        if not first:
-            for one in given:
-                target.report(
-                    Dropped(
-                        host=target.host,
-                        service=target.name,
-                        what=one.what,
-                        reason=one.reason,
-                        evidence=one.evidence,
-                    )
-                )
+        self._tell_given(given, silent=first)
         release, launch_sh = make_release(
             target,
             self.wanted,
@@ -96,8 +94,11 @@ class Switch:
         store.write_release(release, launch_sh)
         self.observed = self.observed.with_release(release.id)
         began = time.monotonic()
-        readiness = self.wanted.preset.readiness
-        drain = self.wanted.preset.drain if first else _STOP_FAILED_WITHIN
+        preset = self.wanted.preset
+        left = max(1.0, preset.max_downtime - self.downtime)
+        within = min(preset.readiness.within, left)
+        readiness = preset.readiness.model_copy(update={"within": within})
+        drain = preset.drain if first else _STOP_FAILED_WITHIN
         store.arm(self.fence, drain + readiness.within + readiness.settle + _ARM_MARGIN)
         self._stop(drain, why)
         launch, pid = store.start(self.fence, release.id)
@@ -108,6 +109,21 @@ class Switch:
         seconds = time.monotonic() - began
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)
+
+    def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
+        """Say once of everything that is given up; what preflight left out was said there."""
+        for one in given:
+            if not silent and one.what not in self._told:
+                self.target.report(
+                    Dropped(
+                        host=self.target.host,
+                        service=self.target.name,
+                        what=one.what,
+                        reason=one.reason,
+                        evidence=one.evidence,
+                    )
+                )
+            self._told.add(one.what)
 
     def _stop(self, drain: float, why: str) -> None:
         target = self.target

@@ -15,13 +15,17 @@ from relight.modules import Scope
 
 
 class Args(Frozen):
-    """`seen` is what `facts` registered; `engine_checks: false` skips the engine's own checks."""
+    """`seen` is what `facts` registered; `engine_checks: false` skips the engine's own checks.
+
+    `retry` forgets what this build rejected before, and tries it again.
+    """
 
     service: str = "main"
     seen: dict[str, Any]
     set: dict[str, FlagValue | None] = {}
     without: tuple[str, ...] = ()
     engine_checks: bool = True
+    retry: bool = False
 
 
 def run(args: Args, scope: Scope) -> Outcome:
@@ -37,10 +41,22 @@ def run(args: Args, scope: Scope) -> Outcome:
     )
     seen = read_seen(args.seen)
     wanted = wanted_of(target, seen, port=port_of(target, seen))
-    found = preflight(target, seen, wanted, engine_checks=args.engine_checks, write=not scope.check)
+    found = preflight(
+        target,
+        seen,
+        wanted,
+        engine_checks=args.engine_checks,
+        write=not scope.check,
+        retry=args.retry,
+    )
     flags: Flags = wanted.preset.flags
     return Outcome(
         failed=bool(found.faults),
         msg="\n".join(found.faults) or found.summary,
-        values={"refused": found.refused, "unchanged": found.unchanged, "flags": flags},
+        values={
+            "refused": found.refused,
+            "remembered": [one.model_dump(mode="json") for one in found.remembered],
+            "unchanged": found.unchanged,
+            "flags": flags,
+        },
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.core.attempt import Attempt, Recipe, Refused, enabled_layers
+from relight.core.attempt import Refused, first_recipe, refusals
 from relight.core.flags import FlagValue
 from relight.core.gave_up import gave_up
 from relight.core.model import Frozen
@@ -17,13 +17,15 @@ from relight.modules import Scope
 
 
 class Args(Frozen):
-    """`refused` are the layers that preflight left out, with their reasons."""
+    """`refused` and `remembered` are what preflight left out, with its reasons."""
 
     service: str = "main"
     seen: dict[str, Any]
     set: dict[str, FlagValue | None] = {}
     without: tuple[str, ...] = ()
     refused: dict[str, str] = {}
+    remembered: tuple[Refused, ...] = ()
+    retry: bool = False
 
 
 def run(args: Args, scope: Scope) -> Outcome:
@@ -41,17 +43,14 @@ def run(args: Args, scope: Scope) -> Outcome:
     port = port_of(target, seen) or (0 if scope.check else target.store.free_port())
     wanted = wanted_of(target, seen, port=port)
     current = seen.observed.release
-    if current is not None and is_unchanged(seen, wanted):
+    if current is not None and is_unchanged(seen, wanted, retry=args.retry):
         values = {"release": current.id, "port": current.port, "degraded": current.degraded}
         return Outcome(values=values, msg=f"{current.id} is what runs")
     refused = {
         name: reason for name, reason in args.refused.items() if name in wanted.preset.layers
     }
-    recipe = Recipe(layers=enabled_layers(wanted.preset, refused))
-    history = [
-        Attempt(recipe=Recipe(), verdict=Refused(layers=(name,), reason=reason))
-        for name, reason in refused.items()
-    ]
+    history = refusals(refused, args.remembered)
+    recipe = first_recipe(wanted.preset, history)
     release, launch_sh = make_release(
         target,
         wanted,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from relight.core.attempt import Refused
 from relight.core.desired import Wanted
 from relight.core.duration import spell
 from relight.core.flags import FlagValue
@@ -34,6 +35,8 @@ class Args(Frozen):
     set: dict[str, FlagValue | None] = {}
     without: tuple[str, ...] = ()
     refused: dict[str, str] = {}
+    remembered: tuple[Refused, ...] = ()
+    retry: bool = False
     strict: bool = False
     wait: float = 0.0
     lease: int = LEASE
@@ -54,7 +57,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     seen = read_seen(args.seen)
     wanted = wanted_of(target, seen, port=args.port)
     current = seen.observed.release
-    if current is not None and is_unchanged(seen, wanted):
+    if current is not None and is_unchanged(seen, wanted, retry=args.retry):
         with client(target, current) as http:
             wrong = healthy(http, target, current)
         if wrong is None:
@@ -96,6 +99,7 @@ def _launch(
         observed=observed,
         driver=seen.facts.driver,
         refused=args.refused,
+        remembered=args.remembered,
     )
     ready = switch.run()
     values["attempts"] = sum(attempt.launched for attempt in switch.attempts)

@@ -125,12 +125,13 @@ def _refusal(name: str, variable: Variable) -> Fault | None:
         return None
     for pattern, right in _REFUSED:
         if pattern.fullmatch(name):
-            return variable.fault(f"{name} is not honoured by relight", right)
+            return variable.place.fault((), f"{name} is not honoured by relight", right, key=True)
     meant = closest(name.removeprefix(_PREFIX), [known.removeprefix(_PREFIX) for known in _FIELDS])
     right = (
         f"did you mean {_PREFIX}{meant}?" if meant else "rename it if it is a variable of your own"
     )
-    return variable.fault(f"{name} is no connection variable that relight knows", right)
+    what = f"{name} is no connection variable that relight knows"
+    return variable.place.fault((), what, right, key=True)
 
 
 def _hostile(

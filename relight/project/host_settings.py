@@ -12,7 +12,7 @@ from relight.project.marks import Key
 from relight.project.rendering import Rendered, unrendered
 from relight.project.validation import read
 from relight.project.variables import Variable
-from relight.project.wording import closest, did_you_mean, got
+from relight.project.wording import closest, did_you_mean, got, is_secret
 
 PREFIX = "relight_"
 _FIELDS = ("engine", "launcher", "gpus", "services", "home")
@@ -115,6 +115,11 @@ def _checks(found: HostSpec, place: SpecPlace, launchers: tuple[str, ...]) -> li
     if not _HOME.fullmatch(found.home) and not is_template(found.home):
         what = f"relight_home cannot be {got(found.home)}"
         faults.append(place.fault(("home",), what, "begin it with / or ~/"))
+    for name in found.engine.env:
+        if is_secret(name):
+            what = f"{name} looks like a secret, and its value stands in the file"
+            right = "give it to the server by reference: env of the preset"
+            faults.append(place.fault(("engine", "env", name), what, right))
     for first, second, shared in overlaps(found.services):
         what = f"the service {second} wants {shared}, which {first} has already"
         faults.append(place.fault(("services", second), what, "give each its own"))

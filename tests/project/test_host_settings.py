@@ -42,6 +42,7 @@ def test_a_host_with_everything() -> None:
 
 
 CASES = [
+    ("x: 1\nrelight_home: ~/../x\nrelight_lancher: a", 4, 1, "did you mean relight_launcher?"),
     ("relight_servces: {}", 2, 1, "did you mean relight_services?"),
     ("relight_launcher: proces", 2, 19, "there is no launcher 'proces'; did you mean process?"),
     ("relight_home: relative/path", 2, 15, "begin it with / or ~/"),
@@ -81,6 +82,14 @@ def test_two_services_cannot_share_a_gpu() -> None:
     assert [(f.line, f.column) for f in (shared, absent)] == [(5, 6), (5, 37)]
     assert "GPU 1, which a has already" in shared.what
     assert "there is no GPU 2" in absent.what
+
+
+def test_a_secret_of_the_engine_is_refused_and_not_shown() -> None:
+    """Secrets belong into the preset, by reference."""
+    _, faults = settled("relight_engine: {python: p, env: {HF_TOKEN: hunter2, A: b}}\n")
+    (fault,) = faults
+    assert (fault.line, fault.column) == (1, 45)
+    assert "hunter2" not in str(fault)
 
 
 def test_an_engine_must_be_said() -> None:

@@ -22,6 +22,7 @@ from relight.engines.sglang.cut import Cut, LineCutter
 from relight.engines.sglang.facts import facts_of
 from relight.engines.sglang.marks import ARGUMENTS, bar_of, captured, stage_of
 from relight.engines.sglang.rule import Scene
+from relight.engines.sglang.seconds import seconds_of
 from relight.engines.sglang.suspects import Suspects
 from relight.engines.sglang.verdict import State, diagnose
 
@@ -87,7 +88,7 @@ class SglangReader:
             terminal=terminal,
             diagnosis=diagnosis,
             timeline=tuple(self._timeline),
-            facts=self._facts,
+            facts={**self._facts, **seconds_of(self._timeline)},
             arguments=self._shown(),
         )
 

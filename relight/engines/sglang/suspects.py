@@ -83,10 +83,12 @@ class Suspects:
         self._place(text, current, within=bool(self._open) and not stamped)
         # The line after a frame is source code: its words are no message.
         source, self._source = self._source, text.startswith('  File "')
-        if matches := matching(text):
+        matches = matching(text)
+        if matches:
             self._judge(line, text, matches, rank, scene, current, source=source)
         if not stamped and self._open and _EXCEPTION.match(text):
-            self._bare(line, text, scene)
+            echo = any(rule.tier is Tier.ECHO for rule, _ in matches)
+            self._bare(line, text, scene, echo=echo)
 
     def passed(self, rank: str, stage: Stage) -> None:
         """Forget what the same rank survived: it went on to a later stage."""
@@ -189,12 +191,12 @@ class Suspects:
             if one.framed
         ]
 
-    def _bare(self, line: int, text: str, scene: Scene) -> None:
+    def _bare(self, line: int, text: str, scene: Scene, *, echo: bool) -> None:
         current = self._open.pop()
         self._closed = current
         here = self._scene(text, scene, current)
         bare = [one for one in self.found if one.rule is None]
-        if len(bare) < _MANY and not _LEFT.match(text) and not BENIGN.search(text):
+        if len(bare) < _MANY and not echo and not _LEFT.match(text) and not BENIGN.search(text):
             self.found.append(
                 Suspect(
                     None,

@@ -79,7 +79,9 @@ def _counts(one: Suspect, suspects: Suspects, ending: Ending, state: State, *, d
             return one.framed or (dying and ending.state == "exited")
         return one.framed or ending.state != "running"
     if one.rule.times > 1:
-        return suspects.counts.get(one.rule.name, 0) >= (one.rule.times if state.ready else 1)
+        # An excerpt without any start shows the line because it matters.
+        excerpt = state.stage in {Stage.IMPORT, Stage.RESOLVE} and not state.ready
+        return suspects.counts.get(one.rule.name, 0) >= (1 if excerpt else one.rule.times)
     if state.ready and one.tier in {Tier.CONTEXT, Tier.FRAME} and one.scene.serving:
         return one.framed or dying or one.incident == one.line
     return True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +96,21 @@ def say_with(options: Options, act: Callable[[Callable[[Event], None]], int]) ->
         report.close()
 
 
+def end_as_interrupted() -> None:
+    """Take SIGTERM and the end of the terminal as Ctrl-C: what was begun is undone on the hosts.
+
+    A signal that is ignored (nohup) stays ignored.
+    """
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, interrupt)
+
+
 def play(
     options: Options,
     playbook: str,
@@ -123,6 +140,7 @@ def play(
         )
         return recap.exit_code
 
+    end_as_interrupted()
     return say_with(options, act)
 
 

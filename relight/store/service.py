@@ -55,14 +55,7 @@ class ServiceStore:
 
     def status(self, port: int = 0) -> Observed:
         """Return how the service stands; ships the host script first where it is old or missing."""
-        step = (
-            f"[ \"$(sed -n '3s/^script_hash=//p' {self.directory}/host.sh 2>/dev/null)\""
-            f" = {self.script.version} ] || exit {_MISSING}; {self.command('status', port)}"
-        )
-        result = self.connection.control(step)
-        if result.exit == _MISSING:
-            self._ship()
-            result = self.connection.control(self.command("status", port))
+        result = self._current(self.command("status", port))
         self._shipped = True
         return read_status(self._good(result, "read the state"))
 
@@ -71,6 +64,16 @@ class ServiceStore:
         step = f"[ -f {self.directory}/host.sh ] || exit {_MISSING}; {self.command('status', port)}"
         result = self.connection.control(step)
         return Observed() if result.exit == _MISSING else read_status(self._good(result, "look"))
+
+    def _current(self, command: str) -> Result:
+        """Run a command of the host script, shipping it first where it is old or missing."""
+        version = f"sed -n '3s/^script_hash=//p' {self.directory}/host.sh 2>/dev/null"
+        step = f'[ "$({version})" = {self.script.version} ] || exit {_MISSING}; {command}'
+        result = self.connection.control(step)
+        if result.exit == _MISSING:
+            self._ship()
+            result = self.connection.control(command)
+        return result
 
     def _ship(self) -> None:
         place = f"{self.directory}/host.sh"
@@ -114,7 +117,7 @@ class ServiceStore:
     def lock(self, holder: dict[str, str], lease: int) -> int:
         """Take the lock and return its fence; raises `Busy` with the holder's own words."""
         text = "{" + fields(**holder) + "}"
-        result = self.connection.control(self.command("lock", lease, text))
+        result = self._current(self.command("lock", lease, text))
         if result.exit == _LOCKED:
             raise Busy(f"{self.host}: service {self.service} is held by {read_holder(result.out)}")
         return int(self._good(result, "take the lock").strip())

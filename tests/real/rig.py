@@ -87,6 +87,7 @@ class Rig:
             process.kill()
             text, _ = process.communicate()
             raise AssertionError(f"{words} did not end in {timeout} s:\n{text}") from None
+        sys.stdout.write(f"relight {' '.join(words)}: exit {process.returncode}\n{text}")
         return Ended(process.returncode, text)
 
     def start(self, *words: str) -> subprocess.Popen[str]:

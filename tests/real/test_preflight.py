@@ -1,0 +1,62 @@
+"""Ring 5: what SGLang would refuse is found while the old server serves, and costs no downtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relight.errors import EXIT_FAILED
+from tests.real.rig import Rig, rig_in
+
+pytestmark = pytest.mark.real
+
+TEXT_ONLY = {"text-only": {"flags": {"language-only": True}}}
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("no-such-flag=1", "SGLang 0.5.10 has no --no-such-flag"),
+        ("cuda-graph-backend-prefill=breakable", "has no --cuda-graph-backend-prefill"),
+        ("max-running-requests=many", "max-running-requests"),
+    ],
+)
+def test_a_flag_that_this_version_refuses(local10: Rig, flag: str, said: str) -> None:
+    """It is named, nothing is stopped, and nothing is written: exit 2."""
+    before, releases = local10.ready(), local10.releases()
+    ended = local10.deploy("--set", flag)
+    assert ended.code == EXIT_FAILED, ended.text
+    assert said in ended.text
+    assert local10.served() == before
+    assert local10.releases() == releases
+
+
+def test_a_flag_that_was_renamed(tmp_path: Path) -> None:
+    """0.5.23 is told which flag took the place of the old one; a first deploy starts nothing."""
+    rig = rig_in(tmp_path, "0.5.23")
+    ended = rig.deploy("--set", "cuda-graph-max-bs=4")
+    assert ended.code == EXIT_FAILED, ended.text
+    assert "write --cuda-graph-max-bs-decode 4" in ended.text
+    assert rig.processes() == []
+
+
+def test_language_only_as_a_layer_costs_no_launch(local10: Rig) -> None:
+    """The layer is left out before the stop: one launch, `degraded`, and `ok` when asked again."""
+    local10.ready()
+    local10.lay(layers=TEXT_ONLY)
+    try:
+        words = ("--set", "max-running-requests=5")
+        ended = local10.deploy(*words)
+        assert ended.code == 0, ended.text
+        assert "requires at least one encoder urls" in ended.text
+        assert "attempt 1 is ready" in ended.text
+        assert "degraded: without" in ended.text
+        served = local10.served()
+        assert served.release == local10.known_good()
+        assert "degraded: without" in local10.run("status", "--host", local10.host).text
+        again = local10.deploy(*words)
+        assert again.code == 0, again.text
+        assert local10.served() == served
+    finally:
+        local10.lay()

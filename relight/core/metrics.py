@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log, sqrt
-from statistics import fmean, median, variance
+from statistics import fmean, median, stdev, variance
 
 from relight.core.measurement import Measurement, Sample
 from relight.core.model import Frozen
@@ -47,6 +47,8 @@ LOADED = Metric(
     field="tok_s",
 )
 METRICS = (STEP, TOKENS, SPEED, TTFT, LOADED)
+STEADY = 0.03
+"""Step time hardly depends on the text: requests further apart than this are an unsteady host's."""
 
 
 class Summary(Frozen):
@@ -125,6 +127,16 @@ def drift(run: Measurement, metric: Metric) -> float:
     squares = variance(first) * (len(first) - 1) + variance(second) * (len(second) - 1)
     scatter = sqrt(squares / (len(found) - 2) * (1 / len(first) + 1 / len(second)))
     return shift if shift > two_sided(len(found) - 2, 0.9) * scatter else 0.0
+
+
+def scatter(run: Measurement) -> float:
+    """Return how far the step times of a run's requests lie apart, as a log standard deviation.
+
+    0 below `STEADY`: there it is the measurement's own, and the interval allows for it already.
+    """
+    found = [log(value) for one in run.samples if (value := STEP.of(one)) is not None]
+    spread = stdev(found) if len(found) > 2 else 0.0
+    return spread if spread > STEADY else 0.0
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -17,6 +17,7 @@ from relight.core.metrics import (
     Metric,
     drift,
     log_mean,
+    scatter,
     summarize,
 )
 from relight.core.model import Frozen
@@ -163,8 +164,9 @@ def _noise(
         for group in (known_good, *same_config_runs)
     ]
     unsteady = 0.0
-    if metric in (STEP, LOADED):
-        unsteady = max(drift(run, metric) for run in (candidate, *known_good))
+    if metric is not TOKENS:
+        runs = (candidate, *known_good)
+        unsteady = max(max(drift(run, STEP), drift(run, LOADED), scatter(run)) for run in runs)
     return restart_noise(groups, unsteady)
 
 
@@ -202,7 +204,7 @@ def _why(noise: Noise, runs: int) -> tuple[str, ...]:
         else f"restart noise {noise.sigma:.1%}, assumed: this host has not shown its own yet"
     )
     if noise.drift >= noise.sigma:
-        seen = f"noise {noise.sigma:.1%}: so far did a run drift within itself"
+        seen = f"noise {noise.sigma:.1%}: so far did step times drift or scatter within one run"
     return (f"{seen}; {runs} run{'s' if runs > 1 else ''} of the known-good",)
 
 

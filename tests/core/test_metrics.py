@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relight.core.measurement import Measurement, Pass, Sample
-from relight.core.metrics import STEP, drift, summarize, tpot
+from relight.core.metrics import STEP, drift, scatter, summarize, tpot
 
 
 def sample(prompt: str, **changes: float | str | tuple[float, ...]) -> Sample:
@@ -97,3 +97,11 @@ def test_drift_is_a_shift_beyond_the_scatter() -> None:
     mixed = [sample(str(at), step_ms=50.0 + at % 2 * 5) for at in range(8)]
     assert drift(run(*shifted), STEP) == pytest.approx(0.0953, abs=0.001)
     assert drift(run(*mixed), STEP) == 0.0
+
+
+def test_scatter_counts_only_beyond_the_measurement_s_own() -> None:
+    """Requests 1 % apart are a steady host; 20 % apart are not, and that is its figure."""
+    calm = [sample(str(at), step_ms=50.0 + at % 2 / 2) for at in range(8)]
+    wild = [sample(str(at), step_ms=50.0 + at % 2 * 10) for at in range(8)]
+    assert scatter(run(*calm)) == 0.0
+    assert scatter(run(*wild)) == pytest.approx(0.0975, abs=0.001)

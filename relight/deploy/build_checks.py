@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from relight.core.attempt import Recipe, enabled_layers
 from relight.core.build import Build, CheckVerdict, FlagFault
 from relight.core.desired import Wanted
+from relight.core.memory import build_of
 from relight.core.release import digest
 from relight.deploy.target import Target
 from relight.store.service import on_host
@@ -139,10 +140,8 @@ def _verdicts(
 
 def _folder(target: Target, wanted: Wanted) -> str:
     """Return the folder of what was learnt of one build, as a shell word."""
-    spec = wanted.spec
-    key = digest(spec.python, spec.command, spec.archive, wanted.engine_version)[:16]
-    name = shlex.quote(f"{target.engine.name}-{wanted.engine_version}-{key}")
-    return f"{on_host(target.spec.home)}/builds/{name}"
+    name = build_of(target.engine.name, wanted.engine_version, wanted.spec)
+    return f"{on_host(target.spec.home)}/builds/{shlex.quote(name)}"
 
 
 def _variables(wanted: Wanted) -> str:

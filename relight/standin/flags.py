@@ -66,7 +66,8 @@ def load_flags(version: str) -> tuple[Flag, ...]:
     return tuple(_read(entry) for line in lines if line[:1] != "#" for entry in line.split())
 
 
-def _default(flag: Flag) -> Any:
+def default_of(flag: Flag) -> Any:
+    """The value of the attribute when the flag is not given."""
     if flag.kind == "bool":
         return False if not flag.negatable else None
     if flag.default is None:
@@ -107,7 +108,7 @@ def parse(flags: tuple[Flag, ...], argv: list[str]) -> tuple[dict[str, Any], fro
     Ends the process with 2 and SGLang's usage text where argparse does.
     """
     given = vars(build_parser(flags).parse_args(argv))
-    values = {flag.dest: _default(flag) for flag in flags}
+    values = {flag.dest: default_of(flag) for flag in flags}
     values.update(given)
     return values, frozenset(given)
 

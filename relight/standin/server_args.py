@@ -7,7 +7,7 @@ import os
 import sys
 
 from relight.standin.checks import Refusal, check
-from relight.standin.flags import build_parser, load_flags
+from relight.standin.flags import build_parser, default_of, load_flags
 from relight.standin.settings import Settings, chosen_profile, settle
 
 
@@ -21,9 +21,11 @@ class ServerArgs:
     def add_cli_args(parser: argparse.ArgumentParser) -> None:
         """Declare every flag of the version that is played."""
         flags = load_flags(chosen_profile(os.environ).version)
+        defaults = {flag.dest: default_of(flag) for flag in flags}
         own = build_parser(flags)
         for action in own._actions:  # noqa: SLF001 - argparse has no public list of its actions
             if action.dest != "help":
+                action.default = defaults[action.dest]
                 parser._add_action(action)  # noqa: SLF001 - nor a way to take one over
 
     def check_server_args(self) -> None:

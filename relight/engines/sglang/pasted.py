@@ -150,8 +150,8 @@ def _fields(program: str | None, words: Sequence[str], env: dict[str, str]) -> P
     model, served = bound["model"], bound["served_name"]
     return PastedCommand(
         engine="sglang",
-        model=None if model is None else str(model),
-        served_name=None if served is None else str(served),
+        model=_words(model),
+        served_name=_words(served),
         port=port if isinstance(port, int) and not isinstance(port, bool) else None,
         flags=flags,
         env=env,
@@ -160,6 +160,12 @@ def _fields(program: str | None, words: Sequence[str], env: dict[str, str]) -> P
         python=program,
         notes=tuple(notes),
     )
+
+
+def _words(value: FlagValue | None) -> str | None:
+    if value is None or value is True:
+        return None
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _flags(words: Sequence[str], notes: list[str]) -> dict[str, FlagValue]:

@@ -80,6 +80,7 @@ class SglangReader:
             last=self._last,
             arguments=self.arguments,
             compiling=_COMPILING.search(self._tail[:_TAIL]) is not None,
+            begun=self._begun,
         )
         diagnosis, terminal = diagnose(self._suspects, ending, state)
         return Reading(

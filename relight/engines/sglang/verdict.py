@@ -28,6 +28,7 @@ class State:
     last: int
     arguments: Mapping[str, object]
     compiling: bool = False
+    begun: bool = False
 
 
 def diagnose(suspects: Suspects, ending: Ending, state: State) -> tuple[Diagnosis | None, bool]:
@@ -79,9 +80,9 @@ def _counts(one: Suspect, suspects: Suspects, ending: Ending, state: State, *, d
             return one.framed or (dying and ending.state == "exited")
         return one.framed or ending.state != "running"
     if one.rule.times > 1:
-        # An excerpt without any start shows the line because it matters.
-        excerpt = state.stage in {Stage.IMPORT, Stage.RESOLVE} and not state.ready
-        return suspects.counts.get(one.rule.name, 0) >= (1 if excerpt else one.rule.times)
+        # An excerpt without a start of its own shows the line because it matters.
+        whole = state.ready or state.begun
+        return suspects.counts.get(one.rule.name, 0) >= (one.rule.times if whole else 1)
     if state.ready and one.tier in {Tier.CONTEXT, Tier.FRAME} and one.scene.serving:
         return one.framed or dying or one.incident == one.line
     return True

@@ -50,7 +50,7 @@ def test_a_line_without_end_is_cut_at_the_bound() -> None:
 
 
 def test_what_collectors_put_before_a_line_is_taken_off() -> None:
-    """docker compose, Kubernetes, journald, Python's logging and Ray wrap lines."""
+    """Docker compose, Kubernetes, journald, Python's logging and Ray wrap lines."""
     for wrapped in (
         b"sglang-1  | Traceback",
         b"2026-09-01T12:00:00.1Z stdout F Traceback",

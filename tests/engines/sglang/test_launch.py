@@ -103,7 +103,7 @@ def test_a_commands_python_is_found_in_its_first_line(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_the_scripts_are_clean_shell() -> None:
-    """shellcheck finds nothing in them."""
+    """A shell checker finds nothing in them."""
     for spec in (EngineSpec(python="/p/python3"), EngineSpec(command=("sglang", "serve"))):
         script = ENGINE.version_script(spec)
         done = subprocess.run(

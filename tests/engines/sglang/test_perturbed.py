@@ -13,9 +13,8 @@ PUBLIC = cases("failures.jsonl", "log", "source-format")
 # What another rank prints meanwhile: its own start, and the echo of the first one's death.
 OTHERS = (
     "[2026-09-01 12:00:01 TP3] Load weight begin. avail mem=78.00 GB",
-    "[2026-09-01 12:00:02 TP3] Load weight end. elapsed=9.00 s, type=A, avail mem=40.00 GB, "
-    "mem usage=38.00 GB.",
-    "[2026-09-01 12:00:03 TP3] KV Cache is allocated. #tokens: 100, K size: 1.00 GB, V size: 1.00 GB",
+    "[2026-09-01 12:00:02 TP3] Load weight end. elapsed=9.00 s, type=A, avail mem=40.00 GB",
+    "[2026-09-01 12:00:03 TP3] KV Cache is allocated. #tokens: 100, K size: 1.00 GB",
     "[2026-09-01 12:00:03 TP3] Memory pool end. avail mem=9.00 GB",
     "[2026-09-01 12:00:04 TP3] Using default chat sampling params",
 )
@@ -23,10 +22,9 @@ ECHO = (
     "[2026-09-01 12:00:05 TP3] Scheduler hit an exception: Traceback (most recent call last):",
     '  File "/opt/x/sglang/srt/managers/scheduler.py", line 99, in run_scheduler_process',
     "    scheduler = Scheduler(server_args)",
-    "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] Connection closed by "
-    "peer [127.0.0.1]:2970",
+    "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] Connection closed",
     "",
-    "[2026-09-01 12:00:06] Received sigquit from a child process. It usually means the child failed.",
+    "[2026-09-01 12:00:06] Received sigquit from a child process. It usually means it failed.",
 )
 # A log whose last line decides cannot have another line after it.
 LAST = {"vllm-20891", "sglang-14282"}

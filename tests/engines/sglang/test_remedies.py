@@ -95,8 +95,7 @@ def test_names_of_graph_flags_follow_the_version() -> None:
     new = read(
         text(
             (
-                "[2026-09-01 12:00:00] server_args=ServerArgs(model_path='/m', "
-                "cuda_graph_config=CudaGraphConfig(decode=None))",
+                "[2026-09-01 12:00:00] server_args=ServerArgs(cuda_graph_config=Config(bs=1))",
                 failure,
             )
         )

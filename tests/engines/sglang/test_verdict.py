@@ -23,12 +23,10 @@ PUBLIC = cases("failures.jsonl", "log", "source-format")
 PHRASES = cases("phrases.jsonl")
 # Lines that a healthy server prints and that look like a failure.
 HARMLESS = (
-    "box:1:1 [0] NCCL INFO NET/Plugin: Plugin load returned 2 : libnccl-net.so: cannot open shared "
-    "object file: No such file or directory : when loading libnccl-net.so",
-    "[2026-09-01 12:00:00 TP0] CustomAllreduce is disabled because it's not supported on more than "
-    "two PCIe-only GPUs. To silence this warning, specify disable_custom_all_reduce=True explicitly.",
+    "box:1:1 [0] NCCL INFO NET/Plugin: libnccl-net.so: cannot open shared object file: No file",
+    "[2026-09-01 12:00:00 TP0] CustomAllreduce is disabled because it's not supported on it",
     "[2026-09-01 12:00:00] Fail to set RLIMIT_NOFILE: current limit exceeds maximum limit",
-    "[2026-09-01 12:00:00] Ignore import error when loading sglang.srt.models.grok: undefined symbol",
+    "[2026-09-01 12:00:00] Ignore import error when loading sglang.srt.models.a: undefined symbol",
     "[2026-09-01 12:00:00] Ignoring mcp import error",
     "[2026-09-01 12:00:00] Using FP8 KV cache but no scaling factors provided. Defaulting to 1.0.",
     "[2026-09-01 12:00:00] Endpoint '/get_model_info' is deprecated and will be removed.",

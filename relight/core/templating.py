@@ -54,8 +54,22 @@ def value_environment() -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(source: str) -> Template:
-    template: Template = value_environment().from_string(source)
+    template: Template = value_environment().from_string(_backslashes(source))
     return template
+
+
+def _backslashes(source: str) -> str:
+    """Return a template in which a backslash in a text inside of `{{ }}` stands for itself.
+
+    So it is in Ansible's values (not in its conditions and template files): `'\\1'` needs no more.
+    """
+    if "\\" not in source:
+        return source
+    parts, inside = [], False
+    for _, kind, text in value_environment().lex(source):
+        inside = kind == "variable_begin" or (inside and kind != "variable_end")
+        parts.append(text.replace("\\", "\\\\") if inside and kind == "string" else text)
+    return "".join(parts)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
+import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from relight import modules
+from relight.connections import Connection
 from relight.core.events import Note
 from relight.core.lazy import OMIT
 from relight.core.outcome import Outcome
 from relight.core.playbook import ModuleSpec, Task
 from relight.core.templating import Templar, TemplateFault
 from relight.errors import EXIT_FAILED, RelightError, Unreachable
+from relight.executor.bounded import Bounded
 from relight.executor.flags import flag
 from relight.executor.hosts import Host
 from relight.executor.result import TaskResult, failure
@@ -32,20 +34,29 @@ class Act:
     spec: ModuleSpec
     args: Any
     scope: modules.Scope
+    begun: float
+    """When, on the monotonic clock."""
 
 
-def prepare(run: Run, host: Host, task: Task, templar: Templar, folder: str) -> Act:
+def prepare(
+    run: Run, host: Host, task: Task, templar: Templar, folder: str, timeout: float = 0
+) -> Act:
     """Return the module with its arguments; raises `TemplateFault` and ValueError."""
     spec = modules.spec(task.module)
     args = _read(spec, rendered(spec, task.args, templar))
     changes = _connection(task, templar)
     become = flag(templar, task.option("become"), default=False)
-    settings = run.settings
+    settings, begun = run.settings, time.monotonic()
+
+    def opened() -> Connection:
+        connection = host.open(**changes)
+        return Bounded(connection, begun + timeout) if timeout else connection
+
     scope = modules.Scope(
         host=host.name,
         variables=Plain(templar),
         project=settings.project,
-        open_connection=lambda: host.open(**changes),
+        open_connection=opened,
         report=settings.report,
         check=flag(templar, task.option("check_mode"), default=settings.check),
         diff=flag(templar, task.option("diff"), default=settings.diff),
@@ -55,7 +66,7 @@ def prepare(run: Run, host: Host, task: Task, templar: Templar, folder: str) -> 
         stopped=run.stopped,
         folder=folder,
     )
-    return Act(spec, args, scope)
+    return Act(spec, args, scope, begun)
 
 
 def rendered(spec: ModuleSpec, args: Mapping[str, Any], templar: Templar) -> dict[str, Any]:
@@ -96,24 +107,12 @@ def act(host: Host, ready: Act, timeout: float | None = None) -> TaskResult:
     """Run a module; whatever happens comes back as a result."""
     if ready.scope.check and not ready.spec.check_mode:
         return TaskResult({"changed": False, "skipped": True, "msg": _NOT_IN_CHECK_MODE})
-    late = threading.Event()
-    timer = None
-    if timeout:
-
-        def break_off() -> None:
-            late.set()
-            host.close()
-
-        timer = threading.Timer(timeout, break_off)
-        timer.start()
-    try:
-        result = _guarded(host, ready)
-    finally:
-        if timer is not None:
-            timer.cancel()
-    if late.is_set() and (result.failed or result.unreachable):
+    result = _guarded(host, ready)
+    late = timeout and time.monotonic() >= ready.begun + timeout
+    if late and (result.failed or result.unreachable):
         seconds = int(timeout or 0)
-        return failure(f"Timed out after {seconds} second(s).", timedout={"period": seconds})
+        words = f"Timed out after {seconds} second(s)."
+        return failure(words, timedout={"period": seconds})
     return result
 
 

@@ -42,8 +42,7 @@ def tried(
     stop: Callable[[float], bool],
 ) -> TaskResult:
     """Return the result of the last try; `stop` waits, and says whether to give up."""
-    from tenacity import RetryError, Retrying, retry_if_result  # noqa: PLC0415  start-up time
-    from tenacity import stop_after_attempt, wait_fixed  # noqa: PLC0415
+    from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_fixed  # noqa: PLC0415  start-up time  # noqa: PLC0415
 
     count = 0
 

@@ -28,7 +28,7 @@ def keep(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
     if strategy.run.settings.check:
         return
     left = [host for host in hosts if host.notified and not host.unreachable]
-    together(strategy.run, left, lambda host: _write(strategy, host, name))
+    together(strategy.run, left, lambda host: _write(strategy, host, name), lambda _: None)
     for host in hosts:
         host.notified = []
 
@@ -53,7 +53,7 @@ def _write(strategy: Strategy, host: Host, name: str) -> None:
 def recall(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
     """Add the notifications that an earlier run left over, and take them off the host."""
     if not strategy.run.settings.check:
-        together(strategy.run, hosts, lambda host: _read(strategy, host, name))
+        together(strategy.run, hosts, lambda host: _read(strategy, host, name), lambda _: None)
 
 
 def _read(strategy: Strategy, host: Host, name: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from relight.connections import Connection
@@ -51,8 +50,7 @@ def run(  # noqa: PLR0913  the options of a run
         check, diff, max(1, forks), start_at,
     )  # fmt: skip
     allowed = None if limit is None else frozenset(project.hosts(limit))
-    pool = ThreadPoolExecutor(settings.forks, thread_name_prefix="host")
-    state = Run(settings, pool, started=start_at is None)
+    state = Run(settings, started=start_at is None)
     used: dict[str, Host] = {}
     try:
         for play in playbook.plays:
@@ -63,7 +61,6 @@ def run(  # noqa: PLR0913  the options of a run
     finally:
         for host in state.hosts.values():
             host.close()
-        pool.shutdown(wait=False, cancel_futures=True)
     recap = _recap(state, used)
     report(recap)
     return recap
@@ -71,8 +68,10 @@ def run(  # noqa: PLR0913  the options of a run
 
 def _recap(state: Run, used: Mapping[str, Host]) -> Recap:
     hosts = {name: host.recap for name, host in used.items() if host.recap != type(host.recap)()}
-    codes = [host_exit(host.recap, host.exit_code) for host in used.values()]
-    codes += [2 for host in used.values() if host.failed]
+    codes = [
+        host_exit(failed=host.failed, unreachable=host.unreachable, code=host.exit_code)
+        for host in used.values()
+    ]
     code = EXIT_INTERRUPTED if state.stopped() else worst(codes)
     return Recap(hosts=hosts, exit_code=code)
 

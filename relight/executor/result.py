@@ -39,7 +39,12 @@ class TaskResult:
 
     @property
     def failed(self) -> bool:
-        """Return whether the task failed."""
+        """Return whether the task failed; `failed_when` has the last word, as in Ansible."""
+        judged = [item for item in self.values.get("results", ()) if "failed_when_result" in item]
+        if "failed_when_result" in self.values:
+            return bool(self.values["failed_when_result"])
+        if judged and self.values.get("failed"):
+            return any(bool(item["failed_when_result"]) for item in judged)
         return bool(self.values.get("failed"))
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +33,6 @@ class Run:
     """One run: its options, its hosts, and whether the operator said stop."""
 
     settings: Settings
-    pool: ThreadPoolExecutor
     stop: threading.Event = field(default_factory=threading.Event)
     hosts: dict[str, Host] = field(default_factory=dict)
     started: bool = True

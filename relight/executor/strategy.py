@@ -68,6 +68,9 @@ class Strategy:
                 failed |= self._block(node, active, around)
             else:
                 failed |= self._task(node, active, around)
+            if around.final:
+                for host in active:
+                    host.failed = host.failed or host.name in failed
         return failed
 
     def _block(self, block: Block, hosts: Hosts, around: Around) -> set[str]:
@@ -99,7 +102,8 @@ class Strategy:
             return self._meta(task, hosts, around)
         first = self._templar(task, hosts[0])
         once = self._flag(first, task.option("run_once"))
-        chosen = list(hosts[:1]) if once else list(hosts)
+        alone = once or task.module == "pause"  # as in Ansible, which pauses for all hosts at once
+        chosen = list(hosts[:1]) if alone else list(hosts)
         results = self._results(task, chosen, first)
         failed = self._taken(task, chosen, results, around, once=once)
         if task.module == "include_tasks":
@@ -108,11 +112,7 @@ class Strategy:
         fatal = once or self._flag(first, task.option("any_errors_fatal"))
         if fatal and (failed or lost) and not self._flag(first, task.option("ignore_errors")):
             failed |= {host.name for host in hosts if host.name not in lost}
-        failed |= self._too_many(hosts, failed if around.final else set())
-        if around.final:
-            for host in hosts:
-                host.failed = host.failed or host.name in failed
-        return failed
+        return failed | self._too_many(hosts, failed if around.final else set())
 
     def _selected(self, task: Task, around: Around) -> bool:
         settings = self.run.settings
@@ -145,7 +145,7 @@ class Strategy:
                 return failure(f"{task.origin}: {fault.what}")
 
         most = int(number(first, task.option("throttle"), default=0))
-        return together(self.run, turns, one, most)
+        return together(self.run, turns, one, lambda _: failure("interrupted"), most)
 
     def _taken(
         self, task: Task, hosts: Hosts, results: list[TaskResult], around: Around, *, once: bool
@@ -273,6 +273,7 @@ class Strategy:
                 host.facts = {}
         elif action == "clear_host_errors" and chosen:
             for host in self.batch.hosts:
+                host.ended = host.ended or host.failed or host.unreachable
                 host.failed = host.unreachable = False
         elif action == "reset_connection":
             for host in hosts:

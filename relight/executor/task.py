@@ -60,7 +60,8 @@ class Turn:
         if self.task.module == "include_tasks":
             return self._include(templar)
         timeout = number(templar, self.task.option("timeout"), default=0)
-        ready = prepare(self.run, self.host, self.task, templar, self.batch.play.folder)
+        folder = self.batch.play.folder
+        ready = prepare(self.run, self.host, self.task, templar, folder, timeout)
         plan = attempts(self.task, templar)
         result = tried(
             self.task,

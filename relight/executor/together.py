@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import TypeVar
@@ -9,46 +10,61 @@ from typing import TypeVar
 from relight.core.events import Note
 from relight.executor.settings import Run
 
-_GRACE = 10.0
+GRACE = 10.0
 """Seconds that running tasks have to end by themselves after the operator said stop."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def together(
-    run: Run, items: Sequence[Item], work: Callable[[Item], Result], most: int = 0
+    run: Run,
+    items: Sequence[Item],
+    work: Callable[[Item], Result],
+    given_up: Callable[[Item], Result],
+    most: int = 0,
 ) -> list[Result]:
-    """Return the results in the order of the items, at most `most` at a time (0: all forks)."""
+    """Return the results in the order of the items, at most `most` at a time (0: all forks).
+
+    An interrupted item that does not end in time has the result that `given_up` says; its thread
+    is left behind.
+    """
     results: list[Result] = []
-    step = most if most > 0 else len(items)
-    for start in range(0, len(items), step or 1):
-        futures = [run.pool.submit(work, item) for item in items[start : start + step]]
+    step = min(most or run.settings.forks, run.settings.forks)
+    for start in range(0, len(items), step):
+        some = items[start : start + step]
+        futures = [_started(work, item) for item in some]
         _wait(run, futures)
-        results += [future.result() for future in futures]
+        results += [
+            future.result() if future.done() else given_up(item)
+            for future, item in zip(futures, some, strict=True)
+        ]
     return results
+
+
+def _started(work: Callable[[Item], Result], item: Item) -> Future[Result]:
+    future: Future[Result] = Future()
+
+    def one() -> None:
+        try:
+            future.set_result(work(item))
+        except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
+            future.set_exception(error)
+
+    # a daemon: a command that never ends must not keep an interrupted program from ending
+    threading.Thread(target=one, name="host", daemon=True).start()
+    return future
 
 
 def _wait(run: Run, futures: Sequence[Future[Result]]) -> None:
     try:
         wait(futures)
     except KeyboardInterrupt:
-        first = not run.stop.is_set()
-        run.stop.set()
-        if not first:
-            _break_off(run)
+        if run.stop.is_set():
             raise
+        run.stop.set()
         text = "interrupted: running tasks are told, `always` follows; once more to break off"
         run.settings.report(Note(level="warning", text=text))
-        try:
-            _, running = wait(futures, timeout=_GRACE)
-            if running:
-                _break_off(run)
-                wait(futures, timeout=_GRACE)
-        except KeyboardInterrupt:
-            _break_off(run)
-            raise
-
-
-def _break_off(run: Run) -> None:
-    for host in list(run.hosts.values()):
-        host.close()
+        wait(futures, timeout=GRACE)
+        if not all(future.done() for future in futures):
+            for host in list(run.hosts.values()):
+                host.close()

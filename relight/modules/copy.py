@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from relight.core.arguments import Arguments, Mode
 from relight.core.outcome import Outcome
@@ -28,16 +28,9 @@ class Args(Arguments):
     backup: bool = False
     force: bool = True
     remote_src: bool = False
-    validate_: str = ""
+    validate_: str = Field("", alias="validate")
     follow: bool = False
     directory_mode: Mode = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _validate_name(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "validate" in data:
-            return {("validate_" if k == "validate" else k): v for k, v in data.items()}
-        return data
 
     @model_validator(mode="after")
     def _one(self) -> Args:
@@ -66,7 +59,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     return _install(args, scope, args.dest, name, data, source, mode)
 
 
-def _install(  # noqa: PLR0913  one file: where from, where to
+def _install(
     args: Args, scope: Scope, dest: str, name: str, data: bytes, source: str, mode: str
 ) -> Outcome:
     plan = Install(
@@ -79,7 +72,7 @@ def _install(  # noqa: PLR0913  one file: where from, where to
     except ValueError as error:
         return Outcome(failed=True, msg=str(error))
     said = read(scope.open_connection().control(text, data=data, timeout=120).out)
-    return outcome(said, data, source, check=scope.check)
+    return outcome(said, data, source, check=scope.check, remote=args.remote_src)
 
 
 def _folder(path: Path, args: Args, scope: Scope) -> Outcome:

@@ -48,9 +48,11 @@ def run(args: Args, scope: Scope) -> Outcome:
     said = read(scope.open_connection().control(script(plan), timeout=120).out)
     state, was, path = said.get("state", ""), said.get("was", ""), said.get("path", args.path)
     if "error" in said:
-        return Outcome(failed=True, msg=said["error"], values={"path": path, "state": was})
-    values = {**attributes(said)}
-    values["dest" if state in ("touch", "link", "hard") else "path"] = path
+        known = {"path": path} if state in ("link", "hard") else {"path": path, "state": was}
+        return Outcome(failed=True, msg=said["error"], values=known)
+    values = attributes(said)
+    linked = args.state is None and values.get("state") == "hard"
+    values["dest" if linked or state in ("touch", "link", "hard") else "path"] = path
     if state in ("link", "hard"):
         values["src"] = args.src
     if state == "absent":

@@ -23,7 +23,10 @@ class Args(Arguments):
 
 def run(args: Args, scope: Scope) -> Outcome:
     """Wait; an interrupt ends it."""
-    wanted = args.seconds if args.seconds is not None else (args.minutes or 0) * 60
+    asked = args.seconds if args.seconds is not None else args.minutes
+    wanted = (asked or 0) * (1 if args.seconds is not None else 60)
+    if asked is not None:
+        wanted = max(1.0, wanted)  # as in Ansible, which takes whole seconds
     begun, start = time.monotonic(), datetime.now().astimezone()
     while not scope.stopped():
         left = begun + wanted - time.monotonic()

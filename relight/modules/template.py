@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from pydantic import model_validator
+from pydantic import Field
 
 from relight.core.arguments import Arguments, Mode
 from relight.core.outcome import Outcome
@@ -26,15 +25,8 @@ class Args(Arguments):
     group: str = ""
     backup: bool = False
     force: bool = True
-    validate_: str = ""
+    validate_: str = Field("", alias="validate")
     follow: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _validate_name(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "validate" in data:
-            return {("validate_" if k == "validate" else k): v for k, v in data.items()}
-        return data
 
 
 def run(args: Args, scope: Scope) -> Outcome:

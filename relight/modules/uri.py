@@ -81,6 +81,8 @@ def _body(args: Args) -> tuple[dict[str, str], bytes | None]:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
     else:
         text = args.body if isinstance(args.body, str) else json.dumps(args.body)
+        if "content-type" not in given:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
     return headers, text.encode()
 
 
@@ -107,6 +109,8 @@ def _answered(args: Args, answer: httpx.Response, begun: float) -> Outcome:
     values: dict[str, Any] = {
         name.lower().replace("-", "_"): value for name, value in answer.headers.items()
     }
+    if "location" in values:
+        values["location"] = str(answer.url.join(values["location"]))
     cookies = {name: value for name, value in answer.cookies.items() if value is not None}
     size = answer.headers.get("content-length", "unknown")
     values |= {

@@ -59,8 +59,9 @@ def program(words: Sequence[str], mark: str, limits: Limits, *, expand: bool = T
         _before(mark, limits),
         _FOUND.strip(),
         f"set -- {' '.join(shown)}",
-        f'found "$1"; case $? in 2) printf "{mark} absent"; exit 2 ;; '
-        f'13) printf "{mark} denied"; exit 13 ;; esac',
+        'found "$1"; missing=$?',
+        f'test "$missing" != 2 || {{ printf "{mark} absent"; exit 2; }}',
+        f'test "$missing" != 13 || {{ printf "{mark} denied"; exit 13; }}',
         'exec "$@"',
     ])  # fmt: skip
 

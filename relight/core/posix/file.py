@@ -148,7 +148,7 @@ link|hard)
   case $src in /*) ;; *) test "$state" = hard || from=$(dirname -- "$path")/$src ;; esac
   if test ! -e "$from" && { test -z "$force" || test "$state" = hard; }; then
     test "$state" = hard && bad "src does not exist"
-    bad "src file does not exist, use \"force=yes\" if you really want to create the link: $from"
+    bad "src file does not exist, use 'force=yes' if you really want to create the link: $from"
   fi
   done=
   if test "$state" = link; then
@@ -171,7 +171,7 @@ link|hard)
   if test -L "$path" || test -e "$path"; then attributes "$path"; fi ;;
 esac
 say changed "$changed"
-if test -e "$path" || test -L "$path"; then look "$path"; fi
+if test -e "$path"; then look "$path"; fi
 """
 
 

@@ -67,6 +67,7 @@ want=$(stat -c '%u %g %a' -- "$temp")
 have=
 test -z "$existed" || have=$(stat -L -c '%u %g %a' -- "$dest")
 say checksum "$(sha1sum < "$temp" | cut -d' ' -f1)"
+say md5sum "$(md5sum < "$temp" | cut -d' ' -f1)"
 if test -n "$diff" && test -n "$existed" && test -z "$same"; then
   say before "$(head -c 104448 -- "$dest" | base64 | tr -d '\n')"
 fi
@@ -76,7 +77,6 @@ fi
 say changed yes
 if test -z "$same"; then
   say content yes
-  say md5sum "$(md5sum < "$temp" | cut -d' ' -f1)"
   @VALIDATE@
 fi
 if test -n "$check"; then test -z "$existed" || look "$dest"; exit 0; fi

@@ -9,7 +9,9 @@ from relight.core.outcome import Diff, Outcome
 from relight.core.posix.answers import attributes
 
 
-def outcome(said: Mapping[str, str], after: bytes, source: str, *, check: bool) -> Outcome:
+def outcome(
+    said: Mapping[str, str], after: bytes, source: str, *, check: bool, remote: bool = False
+) -> Outcome:
     """Return the outcome; `after` is the content that was sent, for the diff."""
     dest = said.get("dest", "")
     if "error" in said:
@@ -20,8 +22,12 @@ def outcome(said: Mapping[str, str], after: bytes, source: str, *, check: bool) 
     known = attributes(said)
     values = {"diff": [], "dest": dest, **known}
     if "kept" in said:
-        return Outcome(values={**values, "path": dest, "src": source})
+        return Outcome(values={"dest": dest, "src": source})
     values["checksum"] = said.get("checksum", "")
+    if remote:
+        del values["diff"]
+        values |= {"src": source, "md5sum": said.get("md5sum", "")}
+        return Outcome(changed=changed, values=values, diff=_diff(said, after))
     if "content" in said:
         values |= {"src": source, "md5sum": said.get("md5sum", "")}
         if "backup_file" in said:

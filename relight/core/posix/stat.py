@@ -18,7 +18,7 @@ test -z "$follow" || link=-L
 say stat "$(stat $link -c '%f %u %g %s %i %d %h %.9X %.9Y %.9Z %b %o %t %T %U %G' -- "$path")"
 can() { test "$1" "$path" && echo yes || echo no; }
 say access "$(can -r) $(can -w) $(can -x)"
-if test -L "$path"; then
+if test -L "$path" && test -z "$follow"; then
   say link "$(readlink -- "$path")"
   say source "$(readlink -f -- "$path")"
 fi

@@ -1,0 +1,211 @@
+"""The same playbook run by ansible-core and by relight, and what each left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+BOOKS = HERE / "books"
+COUNTS = ("ok", "changed", "unreachable", "failed", "skipped", "rescued", "ignored")
+VOLATILE = frozenset({
+    # times, places and numbers that no two runs share
+    "start", "end", "delta", "stop", "elapsed", "atime", "ctime", "mtime", "inode", "dev",
+    "version", "src", "backup_file", "date", "server", "stdout_pause",
+    # what ansible-core says about itself
+    "invocation", "exception", "deprecations", "warnings", "failed_when_suppressed_exception",
+    # sizes of folders depend on the file system's history
+    "blocks",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a run left: its exit code, every host's counts, every file under the folder."""
+
+    exit_code: int
+    counts: dict[str, dict[str, int]]
+    files: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Book:
+    """A playbook and the options in its header."""
+
+    path: Path
+    options: tuple[str, ...]
+    runs: int
+
+    def option(self, name: str) -> str | None:
+        """Return the value of an option; "" for a switch, None when it is not given."""
+        if name not in self.options:
+            return None
+        after = self.options[self.options.index(name) + 1 :]
+        return after[0] if after and not after[0].startswith("--") else ""
+
+
+def book(path: Path) -> Book:
+    """Read the header of a playbook."""
+    text = path.read_text()
+    options = re.search(r"^# options: (.*)$", text, re.MULTILINE)
+    runs = re.search(r"^# runs: (\d+)$", text, re.MULTILINE)
+    return Book(path, tuple(options[1].split()) if options else (), int(runs[1]) if runs else 1)
+
+
+def cache() -> Path:
+    """Return the folder for what is made once: ansible-core and its results."""
+    return Path(os.environ.get("RELIGHT_CACHE") or Path.home() / ".cache" / "relight")
+
+
+@contextmanager
+def folder(name: str) -> Iterator[Path]:
+    """Give an empty folder that has the same path in every run."""
+    out = cache() / "parity" / name / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    out.chmod(0o755)
+    try:
+        yield out
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def files(out: Path, port: int) -> dict[str, Any]:
+    """Return every path under a folder: kind, mode, and content without what is volatile."""
+    found: dict[str, Any] = {}
+    for path in sorted(out.rglob("*")):
+        info = path.lstat()
+        mode = f"{stat.S_IMODE(info.st_mode):04o}"
+        name = str(path.relative_to(out))
+        if path.is_symlink():
+            found[name] = ["link", str(path.readlink())]
+        elif path.is_dir():
+            found[name] = ["folder", mode]
+        else:
+            found[name] = ["file", mode, content(path.read_text(), port)]
+    return found
+
+
+def content(text: str, port: int) -> Any:
+    """Return JSON as data without volatile keys, anything else as text."""
+    try:
+        return stable(json.loads(text), port)
+    except ValueError:
+        return text.replace(str(port), "PORT")
+
+
+def stable(value: Any, port: int) -> Any:
+    """Return data without the keys that no two runs share."""
+    if isinstance(value, dict):
+        kept = {k: stable(v, port) for k, v in value.items() if k not in VOLATILE}
+        if kept.get("state") == "directory" or kept.get("isdir"):
+            kept.pop("size", None)
+            kept.pop("nlink", None)
+        return kept
+    if isinstance(value, list):
+        return [stable(item, port) for item in value]
+    if isinstance(value, str):
+        return value.replace(str(port), "PORT")
+    return "PORT" if value == port else value
+
+
+def by_ansible(one: Book, out: Path, port: int, ansible: Path) -> Left:
+    """Run it with ansible-core, or return what it left the last time."""
+    digest = hashlib.sha256(f"{one.options}{ansible}".encode())
+    for path in sorted(
+        [*HERE.rglob("*.yml"), *HERE.rglob("*.j2"), *HERE.rglob("*.txt"), HERE / "web.py"]
+    ):
+        if path.parent != BOOKS or path == one.path:
+            digest.update(path.read_bytes())
+    kept = cache() / "parity" / one.path.stem / f"{digest.hexdigest()[:16]}.json"
+    if kept.exists():
+        return Left(**json.loads(kept.read_text()))
+    environment = {
+        **os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
+        "ANSIBLE_LOCALHOST_WARNING": "false", "ANSIBLE_PYTHON_INTERPRETER": str(ansible / "bin/python"),
+        "ANSIBLE_RETRY_FILES_ENABLED": "false", "ANSIBLE_HOME": str(cache() / "ansible-home"),
+        "LC_ALL": "C.UTF-8",
+    }  # fmt: skip
+    command = [
+        str(ansible / "bin/ansible-playbook"), "-i", str(HERE / "inventory.yml"), str(one.path),
+        "-e", json.dumps(extra(out, port)), *one.options,
+    ]  # fmt: skip
+    for _ in range(one.runs):
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+    counts = {
+        host: _counts({name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", said)})
+        for host, said in re.findall(r"^(\S+)\s+: (ok=.*)$", ran.stdout, re.MULTILINE)
+    }
+    if not counts:
+        raise AssertionError(ran.stdout + ran.stderr)
+    (kept.parent / "last.txt").write_text(ran.stdout + ran.stderr)
+    left = Left(ran.returncode, counts, files(out, port))
+    kept.write_text(json.dumps(left.__dict__))
+    return Left(**json.loads(kept.read_text()))
+
+
+def _counts(said: dict[str, int]) -> dict[str, int]:
+    return {key: said.get(key, 0) for key in COUNTS}
+
+
+def extra(out: Path, port: int) -> dict[str, Any]:
+    """Return the extra variables of both runs."""
+    web = {"web": f"http://127.0.0.1:{port}", "web_port": port}
+    return {"out": str(out), "extra": "extra", **web}
+
+
+def by_relight(one: Book, out: Path, port: int) -> Left:
+    """Run it with relight."""
+    from relight.connections import connect  # noqa: PLC0415
+    from relight.core.playbook import split_tags  # noqa: PLC0415
+    from relight.executor import load, run  # noqa: PLC0415
+    from relight.project.loader import load as load_project  # noqa: PLC0415
+
+    project = load_project(BOOKS, [str(HERE / "inventory.yml")])
+    loaded = load(project, one.path)
+    for _ in range(one.runs):
+        recap = run(
+            loaded,
+            project,
+            limit=one.option("--limit"),
+            tags=frozenset(split_tags(one.option("--tags"))),
+            skip_tags=frozenset(split_tags(one.option("--skip-tags"))),
+            extra_vars=extra(out, port),
+            check=one.option("--check") is not None,
+            diff=one.option("--diff") is not None,
+            report=lambda _event: None,
+            connect=connect,
+        )
+    counts = {host: _counts(said.model_dump()) for host, said in recap.hosts.items()}
+    found = json.loads(json.dumps(files(out, port)))
+    return Left(recap.exit_code, counts, found)
+
+
+def differences(ours: Any, theirs: Any, where: str = "") -> list[str]:
+    """Return every leaf in which two results differ."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = sorted({*ours, *theirs})
+        return [
+            line
+            for key in keys
+            for line in differences(
+                ours.get(key, "(absent)"), theirs.get(key, "(absent)"), f"{where}/{key}"
+            )
+        ]
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        return [line for i, (a, b) in pairs for line in differences(a, b, f"{where}/{i}")]
+    same = ours == theirs and type(ours) is type(theirs)
+    return [] if same else [f"{where}: relight {ours!r}, ansible-core {theirs!r}"]

@@ -73,6 +73,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         accept_len=lines.accept_len,
         log_step_ms=lines.step_ms,
         others=others(lines.running, 1, before, after),
+        cached_tokens=lines.cached_tokens,
         round_trip_ms=round_trip,
         gpus=gpus,
         cpu_pressure=pressure,

@@ -102,6 +102,8 @@ class Measurement(Frozen):
     accept_len: float | None = None
     log_step_ms: float | None = None
     others: int | None = None
+    cached_tokens: int | None = None
+    """Prompt tokens of the whole run that the engine's log says came from the prefix cache."""
     round_trip_ms: float | None = None
     text_counts: bool = True
     """False where the weights are dummies, so that nonsense proves nothing."""

@@ -47,6 +47,10 @@ def _of_run(run: Measurement) -> Iterator[str]:
     if run.expected_model and run.served_models and run.expected_model not in run.served_models:
         served = ", ".join(repr(name) for name in run.served_models[:3])
         yield f"the server does not serve {run.expected_model!r} but {served}"
+    asked = sum(one.input_tokens or 0 for one in run.samples)
+    allowed = max(CACHED_TOKENS * len(run.samples), CACHED_SHARE * asked)
+    if run.cached_tokens is not None and run.cached_tokens > allowed:
+        yield f"{run.cached_tokens} of {asked} prompt tokens came from the prefix cache (log)"
     empty = _degenerate(run)
     if run.text_counts and 2 * len(empty) > len(run.samples):
         yield (

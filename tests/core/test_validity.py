@@ -92,6 +92,12 @@ def test_a_chat_template_in_the_cache_is_no_fault() -> None:
     assert faults(run(good(cached_tokens=4))) == ()
 
 
+def test_a_cache_that_only_the_log_tells_of_is_seen() -> None:
+    """Servers that report no cached tokens log them: half of all prompts is a failure."""
+    assert "(log)" in faults(run(good(), good(), cached_tokens=40))[0]
+    assert faults(run(good(), good(), cached_tokens=8)) == ()
+
+
 def test_dummy_weights_may_write_nonsense() -> None:
     """Where weights are dummies the text is not judged, and that is said."""
     found = run(good(repeated_share=1.0), passes=counted(60), text_counts=False)

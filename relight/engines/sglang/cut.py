@@ -10,16 +10,19 @@ LIMIT = 256 * 1024
 """Characters of one line that are kept; the `server_args=` line has 40,000, a prompt more."""
 
 # A logger's line may be glued to the end of a bar, or to another rank's line without its newline.
-_STAMP = re.compile(r"\[20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_STAMP = re.compile(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
 # What others put before each line: docker compose, Kubernetes, journald, Python's logging, Ray.
 _WRAPPED = re.compile(
     r"(?:[\w.-]+ *\| "
+    r"|\[\d{4}-\d\d-\d\dT[^\]]+\] \S+ >> "
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"
     r"|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S+ [^:\s\[]+(?:\[\d+\])?: "
     r"|\d{4}-\d\d-\d\d [\d:]{8},\d{3} - \S+ - [A-Z]+ - "
-    r"|\(\w+ pid=\d+[^)]*\) )"
+    r"|\d\d-\d\d [\d:]{8}\.\d{3} "
+    r"|\d{1,4}: (?=[\[T ])"
+    r"|\(\w+ pid=\d+[^)]*\) )+"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -101,7 +104,7 @@ class LineCutter:
 
 def unwrapped(line: str) -> str:
     """Return a line without what a log collector put before it."""
-    if line[0] in "[ \t":
+    if line[0] in " \t" or (line[0] == "[" and line[11:12] != "T"):
         return line
     found = _WRAPPED.match(line)
     return line[found.end() :] if found else line

@@ -32,7 +32,7 @@ _RANKS = 1024
 _PLAIN = (str, int, float, bool, type(None))
 _TAIL = 2000
 _COMPILING = re.compile(
-    r"DeepGEMM|JIT|autotune|nvcc|ninja|[Cc]ompil(?:e|ing)|torch_extensions|Building extension"
+    r"DeepGEMM|JIT Pre-Comp|autotune|nvcc|ninja|[Cc]ompil(?:e|ing)|Building extension"
 )
 
 

@@ -21,7 +21,10 @@ _LEFT = re.compile(
     r"(?:\w+\.)*(?:BrokenPipeError|EOFError|KeyboardInterrupt|CancelledError|SystemExit|"
     r"GeneratorExit|ConnectionResetError|ConnectionRefusedError)\b"
 )
-_FRAMED = re.compile(r"hit an exception|Initialization failed\.|[Ss]cheduler (?:died|is dead)")
+_FRAMED = re.compile(
+    r"hit an exception|Exception in Controller|Initialization failed\.|"
+    r"[Ss]cheduler (?:died|is dead)"
+)
 _CAPTURE = re.compile(r"Capture (\w+ )*(?:CUDA )?graph failed", re.IGNORECASE)
 _PREFILL = re.compile(r"prefill|piecewise", re.IGNORECASE)
 _ORDER = {stage: index for index, stage in enumerate(Stage)}

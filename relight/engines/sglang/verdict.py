@@ -15,6 +15,10 @@ from relight.engines.sglang.suspects import Suspect, Suspects
 
 _INDEX = {rule.name: index for index, rule in enumerate(RULES)}
 _TEXT = 2000
+# What no server goes on from, though no line says that its process ended.
+_FATAL = frozenset({FailureClass.RUNTIME_CRASH, FailureClass.GPU_ARCH_UNSUPPORTED})
+# In the draft model's frames these are the draft model's fault.
+_OF_THE_DRAFT = frozenset({FailureClass.CHECKPOINT_MISMATCH, FailureClass.FLAG_CONFLICT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,8 @@ def _counts(one: Suspect, suspects: Suspects, ending: Ending, state: State, *, d
         whole = state.ready or state.begun
         return suspects.counts.get(one.rule.name, 0) >= (one.rule.times if whole else 1)
     if state.ready and one.tier in {Tier.CONTEXT, Tier.FRAME} and one.scene.serving:
-        return one.framed or dying or one.incident == one.line
+        fatal = one.rule.failure in _FATAL and ending.state != "running"
+        return one.framed or dying or fatal or one.incident == one.line
     return True
 
 
@@ -111,13 +116,13 @@ def _raised(cause: Suspect, suspects: Suspects) -> Suspect:
 def _told(one: Suspect, shown: Suspect) -> Diagnosis:
     if one.rule is None or one.match is None:
         return bare(one)
-    if one.rule.failure is FailureClass.CHECKPOINT_MISMATCH and "draft" in one.scene.tags:
+    if one.rule.failure in _OF_THE_DRAFT and "draft" in one.scene.tags:
         return Diagnosis(
             failure=FailureClass.SPEC_CONFIG,
             flag="speculative-draft-model-path",
             evidence=Evidence(line=shown.line, text=shown.text[:_TEXT]),
             remedy=drop_speculation(),
-            summary="the draft model's checkpoint cannot be loaded",
+            summary="the draft model cannot be set up",
         )
     return Diagnosis(
         failure=one.rule.failure,

@@ -58,6 +58,9 @@ def test_what_collectors_put_before_a_line_is_taken_off() -> None:
         b"2026-09-01 12:00:00,527 - __main__ - INFO - Traceback",
         b"(WorkerDict pid=616, ip=10.0.0.1) Traceback",
         b"\x1b[36mTraceback\x1b[0m",
+        b"[2025-12-18T16:24:02+08:00] pod-1 >> (SGLangEngine pid=3111) Traceback",
+        b"04-20 13:32:25.784 Traceback",
+        b"0: Traceback",
     ):
         assert _cut(wrapped + b"\n") == [Cut(1, "Traceback")]
 

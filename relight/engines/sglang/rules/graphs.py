@@ -98,6 +98,16 @@ RULES: tuple[Rule, ...] = (
         flag="enable-torch-compile",
     ),
     Rule(
+        "graph.hang",
+        FailureClass.GRAPH_CAPTURE,
+        ("watchdog timeout",),
+        "capturing CUDA graphs makes no progress",
+        graph_off,
+        stages=frozenset({Stage.CAPTURE}),
+        serving=False,
+        flag="disable-cuda-graph",
+    ),
+    Rule(
         "graph.memory_fault",
         FailureClass.GRAPH_CAPTURE,
         (

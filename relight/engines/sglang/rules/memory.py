@@ -226,6 +226,17 @@ RULES: tuple[Rule, ...] = (
         flag="hicache-size",
     ),
     Rule(
+        "host.hicache_frame",
+        FailureClass.HOST_RESOURCES,
+        ("memory_pool_host",),
+        "the hierarchical cache could not get its host memory",
+        LESS_HICACHE,
+        regex(r'File ".*memory_pool_host'),
+        tier=Tier.CONTEXT,
+        serving=False,
+        flag="hicache-size",
+    ),
+    Rule(
         "host.hicache_last",
         FailureClass.HOST_RESOURCES,
         ("host memory for hierarchical kv cache",),

@@ -2,7 +2,8 @@
 
 Hosts: cpu10 and cpu23 are this machine through the local connection, with SGLang 0.5.10 and
 0.5.23. With --sshd an sshd on loopback is started, and there are ssh10 and ssh23 too: this machine
-as an ordinary user over SSH; the command then stays until it is interrupted.
+as an ordinary user over SSH; the command then stays until it is interrupted. layer10 is cpu10 with
+`language-only` as a layer, which 0.5.10 refuses for this model.
 
 Each host keeps its releases in a folder of its own below DIR, so nothing of ~/.relight is touched.
 """
@@ -29,6 +30,8 @@ from tests.real.environment import VERSIONS, ensure, model  # noqa: E402
 from tests.real.server import FLAGS, free_port  # noqa: E402
 
 Tree = dict[str, Any]
+# SGLang 0.5.10 and 0.5.23 refuse it for the tiny model.
+TEXT_ONLY: Final[Tree] = {"text-only": {"flags": {"language-only": True}}}
 
 
 def preset(version: str, **changes: Any) -> Tree:
@@ -128,7 +131,11 @@ def lay(folder: Path, server: sshd.Sshd | None = None) -> list[str]:
             open_the_way(ensure(version))
             home = home_for(folder / "kept" / name, server.user)
             hosts[name] = host(version, home, **over_ssh(server))
-    write(folder, hosts, {f"tiny-{version}": preset(version) for version in VERSIONS})
+    services = {"main": {"preset": "text-only", "port": free_port()}}
+    home = home_for(folder / "kept" / "layer10", me)
+    hosts["layer10"] = host("0.5.10", home, relight_services=services)
+    presets = {f"tiny-{version}": preset(version) for version in VERSIONS}
+    write(folder, hosts, presets | {"text-only": preset("0.5.10", layers=TEXT_ONLY)})
     return list(hosts)
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import pytest
 
 from relight.errors import EXIT_FAILED, EXIT_ROLLED_BACK
+from tests.real.project import TEXT_ONLY
 from tests.real.rig import Rig
 
 pytestmark = pytest.mark.real
-
-TEXT_ONLY = {"text-only": {"flags": {"language-only": True}}}
 
 
 def falls_back(rig: Rig, *words: str) -> str:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from relight.errors import EXIT_FAILED
+from tests.real.project import TEXT_ONLY
 from tests.real.rig import Rig, rig_in
 
 pytestmark = pytest.mark.real
-
-TEXT_ONLY = {"text-only": {"flags": {"language-only": True}}}
 
 
 @pytest.mark.parametrize(

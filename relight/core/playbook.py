@@ -106,6 +106,8 @@ class Task:
     handler: bool = False
     outside: Inherited = field(default_factory=Inherited)
     """What was inherited around the task, without its own keywords: an include passes it on."""
+    folder: str = ""
+    """The folder of the file that the task stands in."""
 
     @property
     def name(self) -> str:

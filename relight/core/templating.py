@@ -59,9 +59,9 @@ def _compiled(source: str) -> Template:
 
 
 def _backslashes(source: str) -> str:
-    """Return a template in which a backslash in a text inside of `{{ }}` stands for itself.
+    r"""Return a template in which a backslash in a text inside of `{{ }}` stands for itself.
 
-    So it is in Ansible's values (not in its conditions and template files): `'\\1'` needs no more.
+    So it is in Ansible's values, but not in its conditions and template files: `'\1'` is enough.
     """
     if "\\" not in source:
         return source

@@ -10,22 +10,27 @@ from typing import Any
 from relight.core.templating import Templar, TemplateFault
 
 
+def _variable(templar: Templar, name: str, options: Mapping[str, Any]) -> Any:
+    if name in templar:
+        return templar.look_up(name)
+    if "default" in options:
+        return options["default"]
+    raise TemplateFault(f"{name!r} is undefined", name=name, undefined=True)
+
+
 def lookups(templar: Templar, folder: str) -> Mapping[str, Any]:
     """Return the names `lookup` and `query` for templates."""
 
     def one(kind: str, term: Any, options: Mapping[str, Any]) -> Any:
-        if kind == "env":
-            return os.environ.get(str(term), options.get("default", ""))
-        if kind == "file":
-            return _file(str(term), folder)
-        if kind == "vars":
-            if str(term) in templar:
-                return templar.look_up(str(term))
-            if "default" in options:
-                return options["default"]
-            raise TemplateFault(f"{term!r} is undefined", name=str(term), undefined=True)
-        if kind == "items":
-            return term
+        match kind:
+            case "env":
+                return os.environ.get(str(term), options.get("default", ""))
+            case "file":
+                return _file(str(term), folder)
+            case "vars":
+                return _variable(templar, str(term), options)
+            case "items":
+                return term
         raise TemplateFault(f"relight has no lookup {kind!r}; there are env, file, vars and items")
 
     def query(kind: str, *terms: Any, **options: Any) -> list[Any]:

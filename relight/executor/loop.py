@@ -17,10 +17,7 @@ def run_task(turn: Turn) -> TaskResult:
     if loop is None:
         return turn.once()
     try:
-        items = turn.templar().render(loop)
-        if not isinstance(items, list):
-            kind = type(items).__name__
-            raise TemplateFault(f"The `loop` value must resolve to a 'list', not {kind!r}.")
+        items = _items(turn, loop)
     except TemplateFault as fault:
         return turn.once(fault)
     if not items:
@@ -31,6 +28,14 @@ def run_task(turn: Turn) -> TaskResult:
             "results": [],
         })  # fmt: skip
     return _looped(turn, items)
+
+
+def _items(turn: Turn, loop: Any) -> list[Any]:
+    items = turn.templar().render(loop)
+    if not isinstance(items, list):
+        kind = type(items).__name__
+        raise TemplateFault(f"The `loop` value must resolve to a 'list', not {kind!r}.")
+    return items
 
 
 def _looped(turn: Turn, items: list[Any]) -> TaskResult:

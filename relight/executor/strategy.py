@@ -9,17 +9,15 @@ from typing import Any
 from relight.core.events import Note, TaskStarted
 from relight.core.playbook import Block, Inherited, Node, Task, wanted
 from relight.core.templating import Templar, TemplateFault
-from relight.errors import InputFaults
-from relight.executor.catalog import Modules
+from relight.executor import include, meta
 from relight.executor.flags import flag, number
 from relight.executor.hosts import Host
 from relight.executor.loop import run_task
-from relight.executor.result import Included, TaskResult, failure
+from relight.executor.result import TaskResult, failure
 from relight.executor.settings import Run
 from relight.executor.task import Turn
 from relight.executor.together import together
 from relight.executor.variables import Batch, task_templar
-from relight.project.playbooks import load_tasks
 
 Hosts = Sequence[Host]
 Flush = Callable[["Strategy", Hosts], set[str]]
@@ -99,7 +97,7 @@ class Strategy:
         if not self._selected(task, around):
             return set()
         if task.module == "meta":
-            return self._meta(task, hosts, around)
+            return self._meta(task, hosts)
         first = self._templar(task, hosts[0])
         once = self._flag(first, task.option("run_once"))
         alone = once or task.module == "pause"  # as in Ansible, which pauses for all hosts at once
@@ -211,19 +209,14 @@ class Strategy:
     def _included(
         self, task: Task, hosts: Hosts, results: list[TaskResult], around: Around
     ) -> set[str]:
-        groups: list[tuple[Included, list[Host]]] = []
-        for host, result in zip(hosts, results, strict=True):
-            for included in result.included:
-                for other, members in groups:
-                    if included == other and host not in members:
-                        members.append(host)
-                        break
-                else:
-                    groups.append((included, [host]))
         failed: set[str] = set()
-        for included, members in groups:
-            nodes = self._load(task, included, members)
-            if nodes is None:
+        for included, members in include.grouped(hosts, results):
+            nodes = include.load(self.run, self.batch, task, included)
+            if isinstance(nodes, str):
+                for host in members:
+                    host.count("failed")
+                    turn = Turn(self.run, self.batch, host, task)
+                    turn.ended(failure(f"{task.origin}: {nodes}"))
                 failed |= {host.name for host in members}
                 continue
             for host in members:
@@ -231,53 +224,12 @@ class Strategy:
             failed |= self.nodes(nodes, [h for h in members if h.name not in failed], around)
         return failed
 
-    def _load(self, task: Task, included: Included, hosts: Hosts) -> tuple[Node, ...] | None:
-        own = task.keywords.get("vars")
-        outer = task.outside.under(included.apply)
-        outer = replace(
-            outer,
-            variables=outer.variables + ((own,) if own else ()),
-            include=outer.include + ((own,) if own else ()),
-            fixed=outer.fixed + ((included.loop,) if included.loop else ()),
-        )
-        what = f"there is no file {included.file!r}"
-        try:
-            nodes = load_tasks(
-                self.run.settings.project, included.file, self.batch.play.folder, outer,
-                Modules(), handler=task.handler,
-            )  # fmt: skip
-        except InputFaults as faults:
-            nodes, what = None, str(faults)
-        if nodes is None:
-            for host in hosts:
-                host.count("failed")
-                turn = Turn(self.run, self.batch, host, task)
-                turn.ended(failure(f"{task.origin}: {what}"))
-        return nodes
-
-    def _meta(self, task: Task, hosts: Hosts, around: Around) -> set[str]:
+    def _meta(self, task: Task, hosts: Hosts) -> set[str]:
+        chosen = [host for host in hosts if self._holds(task, host)]
         action = str(task.args["action"])
-        asked = {host.name: self._holds(task, host) for host in hosts}
-        chosen = [host for host in hosts if asked[host.name]]
         if action == "flush_handlers":
             return self.flush(self, chosen)
-        if action in ("end_play", "end_batch") and asked[hosts[0].name]:
-            self.over = action == "end_play"
-            for host in self.batch.hosts:
-                host.ended = True
-        elif action == "end_host":
-            for host in chosen:
-                host.ended = True
-        elif action == "clear_facts" and chosen:
-            for host in self.batch.hosts:
-                host.facts = {}
-        elif action == "clear_host_errors" and chosen:
-            for host in self.batch.hosts:
-                host.ended = host.ended or host.failed or host.unreachable
-                host.failed = host.unreachable = False
-        elif action == "reset_connection":
-            for host in hosts:
-                host.close()
+        self.over = meta.apply(action, self.batch, hosts, chosen) or self.over
         return set()
 
     def _holds(self, task: Task, host: Host) -> bool:

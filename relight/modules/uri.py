@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -124,10 +125,8 @@ def _answered(args: Args, answer: httpx.Response, begun: float) -> Outcome:
     }
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in _JSON or kind.endswith("+json"):
-        try:
+        with contextlib.suppress(ValueError):
             values["json"] = answer.json()
-        except ValueError:
-            pass
     failed = answer.status_code not in _wanted(args)
     if args.return_content or failed:
         values["content"] = answer.text

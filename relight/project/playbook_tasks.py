@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from relight.core.free_form import command_and_options, key_values
+from relight.core.free_form import key_values
 from relight.core.keywords import KEYWORDS, REFUSED, Place, at
-from relight.core.playbook import Block, Catalog, Inherited, ModuleSpec, Node, Origin, Task
+from relight.core.playbook import Block, Inherited, Node, Origin, Task
 from relight.core.templating import is_template
 from relight.errors import InputFaults
-from relight.project import validation, yaml
 from relight.project.marks import Document, Key, Trail
-from relight.project.playbook_values import Found, check, condition, templates
+from relight.project.playbook_arguments import Spot, read_arguments
+from relight.project.playbook_files import Reader, find
+from relight.project.playbook_values import Found, check, templates
 from relight.project.wording import did_you_mean, got
 
 BUILT_IN = ("ansible.builtin.", "ansible.legacy.", "relight.")
@@ -32,35 +33,6 @@ def short_name(name: str) -> str:
         if name.startswith(prefix):
             return name.removeprefix(prefix)
     return name
-
-
-@dataclass
-class Reader:
-    """Reads the files of one playbook and keeps every fault; `root` is what paths are shown from.
-
-    `modules` is None when nobody asked to check modules and their arguments.
-    """
-
-    root: Path
-    modules: Catalog | None
-    found: list[Found] = field(default_factory=list)
-    seen: set[Path] = field(default_factory=set)
-    open: tuple[Path, ...] = ()
-
-    def document(self, path: Path) -> Document:
-        """Return a file; raises InputFaults when it is no YAML."""
-        return yaml.read(path, shown(self.root, path))
-
-    def found_in(self, document: Document) -> Found:
-        """Return where the faults of a file go."""
-        found = Found(document)
-        self.found.append(found)
-        return found
-
-
-def shown(root: Path, path: Path) -> str:
-    """Return a path as faults say it: from the root where it is inside of it."""
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
 class Tasks:
@@ -117,8 +89,7 @@ class Tasks:
         self, item: Mapping[Key, Any], trail: Trail, outer: Inherited, *, handler: bool
     ) -> list[Node]:
         place: Place = "handler" if handler else "task"
-        item = self._loops(item)
-        modules = [str(key) for key in item if self._is_module(str(key), place)]
+        modules = [str(key) for key in item if self._is_module(str(key))]
         for key in item:
             if str(key) not in modules:
                 self._keyword(str(key), item[key], (*trail, key), place)
@@ -126,7 +97,7 @@ class Tasks:
         if action is not None and not modules:
             modules, item = self._action(action, item)
         if len(modules) != 1:
-            self._not_one_module(item, modules, trail, place)
+            self._not_one_module(item, modules, trail)
             return []
         module = short_name(modules[0])
         written = item[modules[0]]
@@ -135,14 +106,17 @@ class Tasks:
         inherited = outer.under(keywords)
         if module in LANGUAGE:
             return self._language(module, written, keywords, at_module, outer, handler=handler)
-        args = self._arguments(module, written, item, at_module, trail)
+        args = read_arguments(
+            self._reader.modules,
+            module,
+            written,
+            item.get("args"),
+            Spot(self._document, self._found, at_module),
+        )
         origin = self._origin(trail)
-        return [Task(module, args, keywords, inherited, origin, handler, outer)]
+        return [Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))]
 
-    def _loops(self, item: Mapping[Key, Any]) -> Mapping[Key, Any]:
-        return item
-
-    def _is_module(self, key: str, place: Place) -> bool:
+    def _is_module(self, key: str) -> bool:
         if key in KEYWORDS or key in REFUSED:
             return False
         if short_name(key) in LANGUAGE:
@@ -161,9 +135,7 @@ class Tasks:
         name, _, rest_text = str(action).partition(" ")
         return [name], {**item, name: rest_text}
 
-    def _not_one_module(
-        self, item: Mapping[Key, Any], modules: list[str], trail: Trail, place: Place
-    ) -> None:
+    def _not_one_module(self, item: Mapping[Key, Any], modules: list[str], trail: Trail) -> None:
         unknown = [str(k) for k in item if str(k) not in KEYWORDS and str(k) not in REFUSED]
         if len(modules) > 1:
             second = (*trail, modules[1])
@@ -175,8 +147,6 @@ class Tasks:
     def _keyword(self, key: str, value: Any, trail: Trail, place: Place) -> None:
         keyword = KEYWORDS.get(key)
         if keyword is not None and place in keyword.places:
-            if key in ("with_items",):
-                return
             check(self._found, keyword.kind, value, trail)
             return
         if key in REFUSED:
@@ -193,53 +163,6 @@ class Tasks:
         words = "keyword or module" if place in ("task", "handler") else "keyword"
         advice = did_you_mean(short_name(key), known, "known")
         self._found.add(trail, f"unknown {words} {key!r}", advice, key=True)
-
-    def _arguments(
-        self, module: str, written: Any, item: Mapping[Key, Any], trail: Trail, task: Trail
-    ) -> Mapping[str, Any]:
-        """Return a module's arguments as a mapping, and note what is wrong with them."""
-        spec = None if self._reader.modules is None else self._reader.modules.spec(module)
-        extra = item.get("args")
-        args: dict[str, Any] = dict(_mapping(extra)) if isinstance(extra, Mapping) else {}
-        if isinstance(written, Mapping):
-            args = {**args, **_mapping(written)}
-        elif written is not None and not isinstance(written, list):
-            args = {**args, **self._free_form(spec, str(written), trail)}
-        elif isinstance(written, list):
-            if spec is not None and spec.free_form:
-                args = {**args, spec.free_form: written}
-            else:
-                self._found.add(trail, f"{module} wants a mapping of arguments, got a list")
-        if spec is not None:
-            self._check_arguments(spec, args, trail, task)
-        return args
-
-    def _free_form(self, spec: ModuleSpec | None, text: str, trail: Trail) -> dict[str, Any]:
-        if spec is None:
-            return {"_raw": text}
-        try:
-            if spec.free_form is None:
-                return dict(key_values(text)) if text.strip() else {}
-            fields = spec.args.model_fields
-            rest, options = command_and_options(text, fields)
-        except ValueError as error:
-            advice = "write the arguments as a mapping"
-            self._found.add(trail, f"{spec.name}: {error}", advice)
-            return {}
-        return {**options, **({spec.free_form: rest} if rest else {})}
-
-    def _check_arguments(
-        self, spec: ModuleSpec, args: Mapping[str, Any], trail: Trail, task: Trail
-    ) -> None:
-        for key, value in args.items():
-            where = (*trail, key) if (*trail, key) in self._document.marks else trail
-            if key in spec.raw:
-                condition(self._found, value, where)
-            else:
-                templates(self._found, value, where)
-        placer = _Inside(self._document, trail)
-        _, faults = validation.read(spec.args, dict(args), placer, _excused)
-        self._found.faults += faults
 
     def _language(
         self, module: str, written: Any, keywords: dict[str, Any], trail: Trail, outer: Inherited,
@@ -267,7 +190,7 @@ class Tasks:
             return []
         if module == "import_tasks":
             return self._import(args["file"], keywords, trail, inherited, handler=handler)
-        task = Task(module, args, keywords, inherited, origin, handler, outer)
+        task = Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))
         if not is_template(args["file"]):
             self._include(args["file"], trail, outer, handler=handler)
         return [task]
@@ -306,15 +229,6 @@ class Tasks:
         return path
 
 
-def find(name: str, folder: Path, root: Path) -> Path | None:
-    """Return a file of tasks: beside the file that names it, under its tasks/, or in playbooks/."""
-    for base in (folder, folder / "tasks", root / "playbooks", root):
-        path = (base / name).absolute()
-        if path.is_file():
-            return path
-    return None
-
-
 def read_tasks(
     reader: Reader, path: Path, inherited: Inherited, *, handler: bool = False
 ) -> tuple[Node, ...]:
@@ -337,21 +251,6 @@ def _broken(faults: InputFaults) -> Found:
     return found
 
 
-@dataclass(frozen=True)
-class _Inside:
-    """Places inside of a module's arguments; what stands in one string has the string's place."""
-
-    document: Document
-    trail: Trail
-
-    def fault(self, trail: Any, what: str, right: str = "", *, key: bool = False) -> Any:
-        return self.document.fault((*self.trail, *trail), what, right, key=key)
-
-
-def _excused(value: Any) -> bool:
-    return is_template(value)
-
-
 def _mapping(value: Mapping[Key, Any]) -> dict[str, Any]:
     return {str(key): item for key, item in value.items()}
 
@@ -366,6 +265,3 @@ def _notified(node: Node, notify: Any) -> Node:
     if "notify" in node.keywords:
         return node
     return replace(node, keywords={**node.keywords, "notify": notify})
-
-
-Load = Callable[[Path], Document]

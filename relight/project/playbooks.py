@@ -11,7 +11,8 @@ from relight.core.playbook import Catalog, Inherited, Node, Origin, Play, Playbo
 from relight.core.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
-from relight.project.playbook_tasks import Reader, Tasks, find, read_tasks
+from relight.project.playbook_files import Reader, find
+from relight.project.playbook_tasks import Tasks, read_tasks
 from relight.project.playbook_values import Found, check
 from relight.project.wording import did_you_mean, got
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from two_runs import BOOKS, HERE, book, by_ansible, by_relight, differences, folder
-from web import serving
+from tests.parity.two_runs import BOOKS, HERE, book, by_ansible, by_relight, differences, folder
+from tests.parity.web import serving
 
 pytestmark = pytest.mark.parity
 

@@ -122,17 +122,17 @@ def stable(value: Any, port: int) -> Any:
 def by_ansible(one: Book, out: Path, port: int, ansible: Path) -> Left:
     """Run it with ansible-core, or return what it left the last time."""
     digest = hashlib.sha256(f"{one.options}{ansible}".encode())
-    for path in sorted(
-        [*HERE.rglob("*.yml"), *HERE.rglob("*.j2"), *HERE.rglob("*.txt"), HERE / "web.py"]
-    ):
-        if path.parent != BOOKS or path == one.path:
-            digest.update(path.read_bytes())
+    beside = [path for path in BOOKS.rglob("*") if path.is_file() and path.parent != BOOKS]
+    served = [HERE / "web.py"] if "{{ web" in one.path.read_text() else []
+    for path in sorted([one.path, HERE / "inventory.yml", *beside, *served]):
+        digest.update(path.read_bytes())
     kept = cache() / "parity" / one.path.stem / f"{digest.hexdigest()[:16]}.json"
     if kept.exists():
         return Left(**json.loads(kept.read_text()))
     environment = {
         **os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
-        "ANSIBLE_LOCALHOST_WARNING": "false", "ANSIBLE_PYTHON_INTERPRETER": str(ansible / "bin/python"),
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_PYTHON_INTERPRETER": str(ansible / "bin/python"),
         "ANSIBLE_RETRY_FILES_ENABLED": "false", "ANSIBLE_HOME": str(cache() / "ansible-home"),
         "LC_ALL": "C.UTF-8",
     }  # fmt: skip

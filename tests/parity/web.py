@@ -51,7 +51,9 @@ class _Answers(BaseHTTPRequestHandler):
         }
         self._send(200, json.dumps(said).encode(), "application/json")
 
-    do_PUT = do_POST
+    def do_PUT(self) -> None:
+        """Echo what was sent."""
+        self.do_POST()
 
 
 @contextmanager

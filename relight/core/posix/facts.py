@@ -131,9 +131,8 @@ def _distribution(said: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _memory(text: str) -> dict[str, Any]:
-    sizes = {
-        name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB", text, re.MULTILINE)
-    }
+    lines = re.findall(r"^(\w+):\s+(\d+) kB", text, re.MULTILINE)
+    sizes = {name: int(size) // 1024 for name, size in lines}
     total, free = sizes.get("MemTotal", 0), sizes.get("MemFree", 0)
     cached = sizes.get("Cached", 0) + sizes.get("Buffers", 0)
     swap, swap_free = sizes.get("SwapTotal", 0), sizes.get("SwapFree", 0)

@@ -70,7 +70,8 @@ now() {
 _BODY = r"""
 was=$(now "$path")
 test -z "$follow" || test "$was" != link || case $state in
-  ''|file|directory|touch) test ! -e "$path" || { path=$(readlink -f -- "$path"); was=$(now "$path"); } ;;
+  ''|file|directory|touch)
+    test ! -e "$path" || { path=$(readlink -f -- "$path"); was=$(now "$path"); } ;;
 esac
 say path "$path"
 say was "$was"
@@ -83,7 +84,10 @@ fi
 say state "$state"
 case $state in
 absent)
-  test "$was" = absent || { changed=yes; test -n "$check" || rm -rf -- "$path" || bad "rm failed: $path"; }
+  test "$was" = absent || {
+    changed=yes
+    test -n "$check" || rm -rf -- "$path" || bad "rm failed: $path"
+  }
   say changed "$changed"; exit 0 ;;
 file)
   test "$was" != absent || bad "file ($path) is absent, cannot continue"
@@ -105,7 +109,8 @@ $todo"
 '
       for one in $todo; do
         IFS=$old
-        mkdir -- "$one" 2>/dev/null || test -d "$one" || bad "There was an issue creating $one as requested"
+        mkdir -- "$one" 2>/dev/null || test -d "$one" ||
+          bad "There was an issue creating $one as requested"
         attributes "$one"
         IFS='
 '
@@ -137,11 +142,14 @@ touch)
   fi
   test ! -e "$path" || attributes "$path" ;;
 link|hard)
-  if test -z "$src" && test "$was" = link && test "$state" = link; then src=$(readlink -- "$path"); fi
+  if test -z "$src" && test "$was" = link && test "$state" = link; then
+    src=$(readlink -- "$path")
+  fi
   test -n "$src" || bad "src is required for creating new ${state}links"
   if test -d "$path" && test ! -L "$path" && test "$state" = link; then
     test -n "$force" || bad "refusing to convert from directory to symlink for $path"
-    rmdir -- "$path" 2>/dev/null || test -n "$check" || bad "the directory $path is not empty, refusing to convert it"
+    rmdir -- "$path" 2>/dev/null || test -n "$check" ||
+      bad "the directory $path is not empty, refusing to convert it"
     was=absent
   fi
   from=$src
@@ -153,17 +161,20 @@ link|hard)
   done=
   if test "$state" = link; then
     test "$was" != link || test "$(readlink -- "$path")" != "$src" || done=yes
-    test "$was" != file || test -n "$force" || bad "refusing to convert from file to symlink for $path"
+    test "$was" != file || test -n "$force" ||
+      bad "refusing to convert from file to symlink for $path"
   else
     test "$was" = absent || { test "$path" -ef "$src" && done=yes; }
-    test "$was" = absent || test -n "$done$force" || bad "Cannot link, different hard link exists at destination"
+    test "$was" = absent || test -n "$done$force" ||
+      bad "Cannot link, different hard link exists at destination"
   fi
   if test -z "$done"; then
     changed=yes
     if test -z "$check"; then
       temp=$(dirname -- "$path")/.relight.$$.link
       rm -f -- "$temp"
-      if test "$state" = link; then ln -s -- "$src" "$temp"; else ln -- "$src" "$temp"; fi || bad "Error while linking $path"
+      if test "$state" = link; then ln -s -- "$src" "$temp"; else ln -- "$src" "$temp"; fi ||
+        bad "Error while linking $path"
       mv -fT -- "$temp" "$path" || bad "Error while replacing $path"
       rm -f -- "$temp"
     fi

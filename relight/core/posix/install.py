@@ -1,4 +1,4 @@
-"""The script that puts one file in its place: at once, with mode and owner, only when it differs."""
+"""The script that puts one file in its place: with mode and owner, only when it differs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ checked=$(@WORDS@ 2>&1) || {
 
 
 def script(plan: Install) -> str:
-    """Return the script; the file's content is its stdin. Raises ValueError for a bad `validate`."""
+    """Return the script; the content is its stdin. Raises ValueError for a bad `validate`."""
     texts = {"name": plan.name, "mode": plan.mode, "owner": plan.owner, "group": plan.group}
     flags = {
         "backup": plan.backup,

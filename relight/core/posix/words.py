@@ -35,9 +35,8 @@ def glob(pattern: str) -> str:
     home = _HOME.match(pattern)
     parts = [pattern[: home.end()]] if home else []
     rest = pattern[home.end() :] if home else pattern
-    for piece in re.split(r"([*?\[\]])", rest):
-        if piece:
-            parts.append(piece if piece in "*?[]" else shlex.quote(piece))
+    pieces = filter(None, re.split(r"([*?\[\]])", rest))
+    parts += [piece if piece in "*?[]" else shlex.quote(piece) for piece in pieces]
     return "".join(parts) or "''"
 
 

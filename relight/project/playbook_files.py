@@ -1,0 +1,49 @@
+"""The files of one playbook: how they are found and read, and where their faults go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relight.core.playbook import Catalog
+from relight.project import yaml
+from relight.project.marks import Document
+from relight.project.playbook_values import Found
+
+
+@dataclass
+class Reader:
+    """Reads the files of one playbook and keeps every fault; `root` is what paths are shown from.
+
+    `modules` is None when nobody asked to check modules and their arguments.
+    """
+
+    root: Path
+    modules: Catalog | None
+    found: list[Found] = field(default_factory=list)
+    seen: set[Path] = field(default_factory=set)
+    open: tuple[Path, ...] = ()
+
+    def document(self, path: Path) -> Document:
+        """Return a file; raises InputFaults when it is no YAML."""
+        return yaml.read(path, shown(self.root, path))
+
+    def found_in(self, document: Document) -> Found:
+        """Return where the faults of a file go."""
+        found = Found(document)
+        self.found.append(found)
+        return found
+
+
+def shown(root: Path, path: Path) -> str:
+    """Return a path as faults say it: from the root where it is inside of it."""
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def find(name: str, folder: Path, root: Path) -> Path | None:
+    """Return a file of tasks: beside the file that names it, under its tasks/, or in playbooks/."""
+    for base in (folder, folder / "tasks", root / "playbooks", root):
+        path = (base / name).absolute()
+        if path.is_file():
+            return path
+    return None

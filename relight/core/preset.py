@@ -77,19 +77,40 @@ class Fallback(Frozen):
 
 
 class Readiness(Frozen):
-    """How long a start may take, how long it may be silent, and how long it must hold."""
+    """How long a start may take, be silent, one answer may take, and how long it must hold."""
 
     within: Seconds = 900.0
     stall: Seconds = 180.0
     settle: Seconds = 10.0
+    answer: Seconds = 60.0
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+    return text
+
+
+class Canary(Frozen):
+    """A question whose answer is known: `match` is looked for in it, whatever the case."""
+
+    ask: str = Field(min_length=1, max_length=4000)
+    match: Annotated[str, AfterValidator(_pattern)]
+    max_tokens: int = Field(default=512, ge=1, le=8192)
 
 
 class Expect(Frozen):
-    """Floors that the benchmark must reach whatever the known-good did."""
+    """What holds whatever the known-good did: floors of the benchmark, and known answers.
+
+    `answers` are asked before the benchmark: a server that fails one never was ready.
+    """
 
     tok_s: float | None = Field(default=None, gt=0)
     ttft_ms: float | None = Field(default=None, gt=0)
     accept_len: float | None = Field(default=None, ge=1)
+    answers: tuple[Canary, ...] = ()
 
 
 class Benchmark(Frozen):

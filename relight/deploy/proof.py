@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
-from relight.core.degenerate import repeated_share
+from relight.core import canary as asking
 from relight.core.failure import Diagnosis, FailureClass
+from relight.core.preset import Canary
 from relight.core.release import Release
 from relight.deploy.target import Target
 
 _ANSWER_WITHIN = 60.0
 _HEALTH_WITHIN = 25.0  # SGLang's own /health waits 20 s for a token before it says 503
-_LONG = "Read this list of words and reply with one short sentence. " + " ".join(
-    f"word{number}" for number in range(130)
-)
-_LONG_NEEDS_CONTEXT = 1024
-_GARBAGE = 0.95
-_TOKENS = 96  # long enough that `!!!!` for ever, what NaN decodes to, can be told from an answer
 
 
 def client(target: Target, release: Release, *, timeout: float = _ANSWER_WITHIN) -> httpx.Client:
@@ -34,94 +31,147 @@ def client(target: Target, release: Release, *, timeout: float = _ANSWER_WITHIN)
 
 def healthy(http: httpx.Client, target: Target, release: Release) -> Diagnosis | None:
     """Return what is wrong with a server that should be up: health and the model's name."""
-    paths = target.engine.endpoints
-    try:
-        health = http.get(paths.health, timeout=_HEALTH_WITHIN)
-        if health.status_code != 200:
+    return Proof(http, target, release).healthy()
+
+
+@dataclass
+class Proof:
+    """One proof of one server; `announced` are sizes that the server told (in tokens)."""
+
+    http: httpx.Client
+    target: Target
+    release: Release
+    answers: tuple[Canary, ...] = ()
+    announced: Sequence[int] = ()
+    _card_length: tuple[int, ...] = ()
+    _texts: list[str] = field(default_factory=list)
+
+    def healthy(self) -> Diagnosis | None:
+        """Return what is wrong with health and the model's name."""
+        paths, release = self.target.engine.endpoints, self.release
+        try:
+            health = self.http.get(paths.health, timeout=_HEALTH_WITHIN)
+            if health.status_code != 200:
+                what = f"{paths.health} answers {health.status_code}"
+                return _broken(FailureClass.RUNTIME_HANG, what)
+            cards = _cards(self.http.get(paths.models, timeout=_HEALTH_WITHIN))
+        except (httpx.HTTPError, ValueError) as error:
             return _broken(
-                FailureClass.RUNTIME_HANG, f"{paths.health} answers {health.status_code}"
+                FailureClass.RUNTIME_HANG, f"no answer on port {release.port}: {_say(error)}"
             )
-        models = http.get(paths.models, timeout=_HEALTH_WITHIN)
-        names = _model_names(models)
-    except (httpx.HTTPError, ValueError) as error:
-        return _broken(
-            FailureClass.RUNTIME_HANG, f"no answer on port {release.port}: {_say(error)}"
-        )
-    if release.served_name not in names:
-        there = ", ".join(names) or "nothing"
-        return _broken(
-            FailureClass.WRONG_OUTPUT,
-            f"port {release.port} serves {there}, not {release.served_name}: another server?",
-        )
-    return None
+        names = [str(card.get("id"))[:200] for card in cards]
+        if release.served_name not in names:
+            there = ", ".join(names) or "nothing"
+            return _broken(
+                FailureClass.WRONG_OUTPUT,
+                f"port {release.port} serves {there}, not {release.served_name}: another server?",
+            )
+        lengths = (card.get("max_model_len") for card in cards)
+        self._card_length = tuple(one for one in lengths if isinstance(one, int))
+        return None
 
+    def usable(self) -> Diagnosis | None:
+        """Return what is wrong when asked for real.
 
-def usable(http: httpx.Client, target: Target, release: Release) -> Diagnosis | None:
-    """Return what is wrong when asked for real: one answer, a longer prompt, two at a time."""
-    wrong = healthy(http, target, release) or _ask(http, target, release, "Say hello.")
-    if wrong is not None:
-        return wrong
-    context = release.flags.get("context-length")
-    if not isinstance(context, int) or isinstance(context, bool) or context >= _LONG_NEEDS_CONTEXT:
-        wrong = _ask(http, target, release, _LONG)
+        An answer, a longer prompt, several at once, known answers; then all answers together.
+        """
+        wrong = self.healthy()
         if wrong is not None:
-            return wrong.model_copy(update={"summary": f"on a longer prompt: {wrong.summary}"})
-    with ThreadPoolExecutor(2) as pool:
-        both = list(
-            pool.map(
-                lambda prompt: _ask(http, target, release, prompt),
-                ("Name three colours.", "Count from one to five."),
+            return wrong
+        room = asking.room_of(self.release.flags, (*self._card_length, *self.announced))
+        prompts = asking.short_prompts(room)
+        wrong = self._ask(prompts[0]) if prompts else None
+        if wrong is not None:
+            return wrong
+        longer = asking.long_prompt(room)
+        wrong = self._ask(longer) if longer is not None else None
+        if wrong is not None:
+            return _on("a longer prompt", wrong)
+        with ThreadPoolExecutor(asking.AT_ONCE) as pool:
+            several = list(pool.map(self._ask, prompts[-asking.AT_ONCE :]))
+        wrong = next((one for one in several if one is not None), None)
+        if wrong is not None:
+            return _on(f"{asking.AT_ONCE} requests at once", wrong)
+        if asking.all_garbage(self._texts):
+            return _broken(
+                FailureClass.WRONG_OUTPUT, f"every answer is garbage: {self._texts[0][:40]!r} ..."
             )
-        )
-    wrong = next((one for one in both if one is not None), None)
-    if wrong is not None:
-        return wrong.model_copy(update={"summary": f"with two requests at once: {wrong.summary}"})
-    return None
+        return next((wrong for one in self.answers if (wrong := self._known(one, room))), None)
 
+    def again(self) -> Diagnosis | None:
+        """Return what is wrong at the second look: health, the model's name and one answer."""
+        room = asking.room_of(self.release.flags, (*self._card_length, *self.announced))
+        prompts = asking.short_prompts(room)
+        wrong = self.healthy() or (self._ask(prompts[0]) if prompts else None)
+        return None if wrong is None else _on("a second look", wrong)
 
-def _ask(http: httpx.Client, target: Target, release: Release, prompt: str) -> Diagnosis | None:
-    body = {
-        "model": release.served_name,
-        "messages": [{"role": "user", "content": prompt}],
-        "max_tokens": _TOKENS,
-        "temperature": 0.6,
-    }
-    try:
-        answer = http.post(target.engine.endpoints.chat, json=body)
-    except httpx.TimeoutException:
-        return _broken(
-            FailureClass.RUNTIME_HANG, f"a chat request got no answer in {_ANSWER_WITHIN:.0f} s"
-        )
-    except httpx.HTTPError as error:
-        return _broken(FailureClass.RUNTIME_CRASH, f"a chat request broke off: {_say(error)}")
-    if answer.status_code != 200:
+    def _known(self, known: Canary, room: int | None) -> Diagnosis | None:
+        if not asking.fits(known, room):
+            what = f"{known.ask[:60]!r} and its answer do not fit {room} tokens: it is not asked"
+            self.target.say(what, "warning")
+            return None
+        answer = self._chat(known.ask, known.max_tokens, temperature=0.0)
+        if isinstance(answer, Diagnosis):
+            return _on("a known question", answer)
+        text, thought, _ = answer
+        if asking.recognized(known, text, thought):
+            return None
+        said = (text or thought)[:120]
         return _broken(
             FailureClass.WRONG_OUTPUT,
-            f"a chat request was answered {answer.status_code}: {answer.text[:200]}",
+            f"{known.ask[:80]!r} is answered {said!r}, without {known.match!r}",
         )
-    try:
-        text, tokens = _content(answer.json())
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-        return _broken(FailureClass.WRONG_OUTPUT, "a chat answer is not in the expected shape")
-    if not text and not tokens:
-        return _broken(FailureClass.WRONG_OUTPUT, "a chat answer is empty")
-    if repeated_share(text) > _GARBAGE:
-        return _broken(FailureClass.WRONG_OUTPUT, f"a chat answer is garbage: {text[:60]!r}")
-    return None
+
+    def _ask(self, prompt: str) -> Diagnosis | None:
+        answer = self._chat(prompt, asking.TOKENS, temperature=0.6)
+        if isinstance(answer, Diagnosis):
+            return answer
+        text, thought, tokens = answer
+        if not text and not thought and not tokens:
+            return _broken(FailureClass.WRONG_OUTPUT, "a chat answer is empty")
+        self._texts.append(text + thought)
+        return None
+
+    def _chat(
+        self, prompt: str, max_tokens: int, *, temperature: float
+    ) -> tuple[str, str, int] | Diagnosis:
+        body = {
+            "model": self.release.served_name,
+            "messages": [{"role": "user", "content": prompt}],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        try:
+            answer = self.http.post(self.target.engine.endpoints.chat, json=body)
+        except httpx.TimeoutException:
+            limit = self.http.timeout.read or 0.0
+            return _broken(
+                FailureClass.RUNTIME_HANG,
+                f"health answers, but a chat request got no answer in {limit:.0f} s",
+            )
+        except httpx.HTTPError as error:
+            return _broken(FailureClass.RUNTIME_CRASH, f"a chat request broke off: {_say(error)}")
+        if answer.status_code != 200:
+            return _broken(
+                FailureClass.WRONG_OUTPUT,
+                f"a chat request was answered {answer.status_code}: {answer.text[:200]}",
+            )
+        try:
+            return asking.content_of(answer.json())
+        except ValueError as error:
+            return _broken(FailureClass.WRONG_OUTPUT, str(error)[:200])
 
 
-def _content(answer: Any) -> tuple[str, int]:
-    message = answer["choices"][0]["message"]
-    text = (message.get("content") or "") + (message.get("reasoning_content") or "")
-    return str(text), int(answer.get("usage", {}).get("completion_tokens", 0))
-
-
-def _model_names(response: httpx.Response) -> tuple[str, ...]:
+def _cards(response: httpx.Response) -> list[dict[str, Any]]:
     if response.status_code != 200:
         raise ValueError(f"{response.url.path} answers {response.status_code}")
     data = response.json()
     items = data.get("data", []) if isinstance(data, dict) else []
-    return tuple(str(item.get("id")) for item in items if isinstance(item, dict))
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _on(occasion: str, wrong: Diagnosis) -> Diagnosis:
+    return wrong.model_copy(update={"summary": f"on {occasion}: {wrong.summary}"})
 
 
 def _reach(release: Release) -> str:

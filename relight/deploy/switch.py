@@ -105,7 +105,8 @@ class Switch:
         number = sum(attempt.launched for attempt in self.attempts) + 1
         target.say(f"launch {launch}: {release.id} (pid {pid})")
         self.release = release
-        verdict = Watch(target, release, launch, self.fence, number, readiness).run()
+        answers = preset.expect.answers
+        verdict = Watch(target, release, launch, self.fence, number, readiness, answers).run()
         seconds = time.monotonic() - began
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)

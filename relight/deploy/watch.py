@@ -10,10 +10,10 @@ from relight.core.engine import LogReader
 from relight.core.events import LaunchProgress
 from relight.core.failure import Diagnosis, FailureClass
 from relight.core.observed import Pulse
-from relight.core.preset import Readiness
+from relight.core.preset import Canary, Readiness
 from relight.core.release import Release
 from relight.core.startup import Ending, LogEvent, Progress, ReadyLine, StageReached
-from relight.deploy.proof import client, healthy, usable
+from relight.deploy.proof import Proof, client
 from relight.deploy.target import Target
 from relight.errors import HostError, Unreachable
 from relight.store.service import StaleFence
@@ -21,6 +21,7 @@ from relight.store.service import StaleFence
 _TICK = 1.0
 _PULSE_EVERY = 4.0
 _REOPEN = 5
+_LAST_WORDS = 3.0
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Watch:
     fence: int
     attempt: int
     readiness: Readiness
+    answers: tuple[Canary, ...] = ()
     reader: LogReader = field(init=False)
     read_bytes: int = 0
     ready_line: bool = False
@@ -52,11 +54,12 @@ class Watch:
         failed = self._until_ready_line()
         if failed is not None:
             return failed
-        with client(self.target, self.release) as http:
-            pulse = self._pulse()
-            wrong = self._misplaced(pulse) or usable(http, self.target, self.release)
+        limit = self.readiness.answer
+        with client(self.target, self.release, timeout=limit) as http:
+            proof = Proof(http, self.target, self.release, self.answers, self._announced())
+            wrong = self._misplaced(self._pulse()) or proof.usable()
             if wrong is None:
-                wrong = self._settle() or healthy(http, self.target, self.release)
+                wrong = self._settle() or proof.again() or self._confessed()
         if wrong is None:
             pulse = self._pulse()
             wrong = self._misplaced(pulse)
@@ -164,9 +167,31 @@ class Watch:
             )
         return None
 
+    def _announced(self) -> tuple[int, ...]:
+        """Return the sizes in tokens that the engine's log tells: context and cache."""
+        facts = self.reader.reading(Ending(state="running")).facts
+        found = (facts.get(name) for name in ("context_len", "max_total_num_tokens"))
+        return tuple(one for one in found if isinstance(one, int) and not isinstance(one, bool))
+
+    def _confessed(self) -> Diagnosis | None:
+        """Return a wrong output that the log admits, though the answers look well (NaN)."""
+        told = self.reader.reading(Ending(state="running")).diagnosis
+        return told if told is not None and told.failure is FailureClass.WRONG_OUTPUT else None
+
+    def _catch_up(self) -> None:
+        """Read what the log has said since the ready line: the proof did not listen to it."""
+        until = time.monotonic() + _LAST_WORDS
+        stream = self.target.store.follow(self.launch, self.read_bytes)
+        try:
+            while time.monotonic() < until and (data := stream.read(_TICK)):
+                self._feed(data)
+        finally:
+            stream.close()
+
     def _named(self, wrong: Diagnosis) -> Diagnosis:
         """Return what the log says of it, where it says more than what was seen from outside."""
         try:
+            self._catch_up()
             pulse = self._pulse()
         except HostError:
             return wrong
@@ -180,7 +205,8 @@ class Watch:
         told = self.reader.reading(ending).diagnosis
         if told is None or told.failure is FailureClass.UNKNOWN:
             return wrong
-        return told if wrong.failure is FailureClass.RUNTIME_CRASH else wrong
+        says_more = wrong.failure in (FailureClass.RUNTIME_CRASH, told.failure)
+        return told if says_more else wrong
 
     def _diagnosis(self, pulse: Pulse, state: str, *, late: bool = False) -> Diagnosis:
         ending = Ending(

@@ -38,7 +38,8 @@ def run(args: Args, scope: Scope) -> Outcome:
             came = roll_back(target, args.fence, to="", why="interrupted")
             store.unlock(args.fence)
             code = EXIT_ROLLED_BACK if came.serves else EXIT_DARK
-            return Outcome(changed=True, msg=came.message, exit_code=code)
+            values = {"serves": came.serves, "release": came.release}
+            return Outcome(changed=True, msg=came.message, values=values, exit_code=code)
         if done:
             store.disarm(args.fence)
         # A dead-man that is armed now was inherited from a deploy that died: unlocking lets it act.

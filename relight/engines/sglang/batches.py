@@ -10,6 +10,7 @@ from relight.core.startup import Batch
 
 Value = str | int | float | bool
 
+_TRUTH: dict[str, bool] = {"True": True, "False": False}
 _PAIR = re.compile(r"([^,:]+): ([^,]*)")
 _KEY = re.compile(r"[^a-z0-9]+")
 # `token/s` is the unit of every throughput; the key is the same in every version without it.
@@ -30,16 +31,25 @@ def batch_of(message: str, line: int) -> Batch | None:
         rest = message[13:]
     else:
         return None
-    values: dict[str, Value] = {_key(name): value_of(text) for name, text in _PAIR.findall(rest)}
+    pairs: list[tuple[str, str]] = _PAIR.findall(rest)
+    try:
+        # Nearly every value is a number or a truth value: no call for each of them.
+        values: dict[str, Value] = {
+            _key(name): _TRUTH[text]
+            if text in _TRUTH
+            else float(text)
+            if "." in text
+            else int(text)
+            for name, text in pairs
+        }
+    except ValueError:
+        values = {_key(name): value_of(text) for name, text in pairs}
     return Batch(phase=phase, values=values, line=line) if values else None
 
 
 @lru_cache(maxsize=256)
 def _key(name: str) -> str:
     return _KEY.sub("_", name.removesuffix(_UNIT).lower()).strip("_")
-
-
-_TRUTH: dict[str, bool] = {"True": True, "False": False}
 
 
 def value_of(text: str) -> Value:

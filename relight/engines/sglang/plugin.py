@@ -33,6 +33,10 @@ class Sglang:
         """Return the launch's words, the program first."""
         return launch.command(request)
 
+    def model_path(self, request: ServerRequest) -> str:
+        """Return the model as the host names it: a folder, or a hub's name."""
+        return launch.located(request.spec, request.model)
+
     def version_script(self, spec: EngineSpec) -> str:
         """Return a shell script that prints the installed version and loads nothing heavy."""
         return launch.version_script(spec)

@@ -6,13 +6,13 @@ from invoke.collection import Collection
 from invoke.program import Program
 
 from relight import __version__
-from relight.commands import deploying, diagnosing, looking, starting
+from relight.commands import deploying, diagnosing, looking, measuring, starting
 
 
 def namespace() -> Collection:
     """Return all commands of relight as one flat collection."""
     collection = Collection()
-    for module in (deploying, looking, diagnosing, starting):
+    for module in (deploying, looking, diagnosing, measuring, starting):
         for command in module.COMMANDS:
             collection.add_task(command)
     return collection

@@ -79,6 +79,9 @@ class Engine(Protocol):
     def command(self, request: ServerRequest) -> tuple[str, ...]:
         """Return the launch's words, the program first."""
 
+    def model_path(self, request: ServerRequest) -> str:
+        """Return the model as the host names it: a folder, or a hub's name."""
+
     def version_script(self, spec: EngineSpec) -> str:
         """Return a shell script that prints the installed version and loads nothing heavy."""
 

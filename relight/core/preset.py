@@ -120,7 +120,7 @@ class Benchmark(Frozen):
     command: str | None = None
     on_worse: Literal["rollback", "keep"] = "rollback"
     on_inconclusive: Literal["rollback", "keep"] = "keep"
-    requests: int = Field(default=4, ge=1, le=1000)
+    requests: int = Field(default=8, ge=1, le=1000)
     max_tokens: int = Field(default=512, ge=1)
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
 from relight import benchmarks
+from relight.core.events import Table
+from relight.core.history import Entry
 from relight.core.measurement import Measurement
 from relight.core.metrics import summarize
 from relight.core.promotion import decide
 from relight.core.release import Release
 from relight.core.startup import Batch
 from relight.core.verdict import Verdict, judge
+from relight.core.verdict_table import COLUMNS, rows
 from relight.deploy.proof import client
 from relight.deploy.target import Target
 from relight.errors import HostError
@@ -21,6 +25,7 @@ from relight.store.service import ServiceStore
 
 _ARM = 900.0
 _LOG_BYTES = 4 * 1024 * 1024
+_NEWEST = 24
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ def measure(target: Target, fence: int) -> Judged:
         "command" if target.preset.benchmark.command else target.preset.benchmark.tool
     )
     subject = _subject(target, release)
-    before = _kept(store, observed.known_good or "")
+    runs = entries(store)
+    good = [one.measurement for one in runs if one.release == observed.known_good]
 
     def progress(text: str) -> None:
         target.go_on()
@@ -66,14 +72,21 @@ def measure(target: Target, fence: int) -> Judged:
             engine=target.spec.engine,
             engine_version=release.engine_version,
             model_path=release.model,
+            context_length=_whole(release, "context-length"),
+            running_requests=_whole(release, "max-running-requests"),
+            known_tok_s=summarize(good[-1]).tok_s if good else None,
         )
         run = tool.measure(wanted, target.preset.benchmark, target.connection, progress)
-    verdict = judge(run, before, target.preset.expect)
+    verdict = judge(run, good, target.preset.expect, by_release(runs))
     decision = decide(verdict, target.preset.benchmark)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    store.write_measurement(
-        f"{release.id}.{observed.launch}.{stamp}", run.model_dump_json().encode()
-    )
+    entry = Entry(release=release.id, measurement=run, verdict=verdict)
+    name = f"{release.id}.{observed.launch}.{stamp}"
+    store.write_measurement(name, entry.model_dump_json().encode())
+    if verdict.rows:
+        target.report(Table(columns=COLUMNS, rows=rows(verdict)))
+    for reason in verdict.reasons:
+        target.say(reason)
     summary = summarize(run)
     if fence:
         store.record(
@@ -96,17 +109,28 @@ def _sentence(verdict: Verdict, because: str, *, promote: bool) -> str:
     return verdict.sentence if promote else f"{verdict.sentence} ({because})"
 
 
-def _kept(store: ServiceStore, release: str) -> list[Measurement]:
-    """Return the runs of a release that can still be read."""
-    if not release:
-        return []
+def entries(store: ServiceStore, release: str = "*") -> list[Entry]:
+    """Return the stored benchmarks of a release (`*`: all), oldest first; unreadable ones not."""
     found = []
-    for text in store.read_measurements(release):
+    for text in store.read_measurements(release, _NEWEST):
         try:
-            found.append(Measurement.model_validate_json(text))
+            found.append(Entry.model_validate_json(text))
         except ValidationError:
             continue
     return found
+
+
+def by_release(runs: Sequence[Entry]) -> tuple[tuple[Measurement, ...], ...]:
+    """Return runs in groups of one config: they tell how much this host's restarts differ."""
+    groups: dict[str, list[Measurement]] = {}
+    for one in runs:
+        groups.setdefault(one.release, []).append(one.measurement)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def _whole(release: Release, flag: str) -> int | None:
+    value = release.flags.get(flag)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _subject(target: Target, release: Release) -> dict[str, str]:

@@ -119,7 +119,7 @@ def silent(ending: Ending, state: Standing) -> Diagnosis | None:
     if ending.exit in _STOPPED:
         summary = f"{_STOPPED[ending.exit]} ended it"
     elif ending.exit in _KILLED:
-        summary = "SIGKILL ended it; SGLang also kills its own processes that way"
+        summary = "SIGKILL ended it (SGLang also kills its own processes that way)"
     else:
         summary = f"it ended with status {ending.exit}" if ending.exit is not None else "it ended"
     when = "while it served" if state.ready or state.serving else f"during {state.stage.value}"

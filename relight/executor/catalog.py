@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from relight import modules
 from relight.core.playbook import ModuleSpec, Playbook
-from relight.project.playbooks import Rooted, load_playbook
+from relight.project import Project
+from relight.project.playbooks import load_playbook
 
 
 class Modules:
@@ -21,6 +23,15 @@ class Modules:
         return modules.spec(name)
 
 
-def load(project: Rooted, path: Path) -> Playbook:
-    """Return a playbook, its modules and their arguments checked; raises InputFaults."""
-    return load_playbook(project, path, Modules())
+def load(project: Project, path: Path, extra: Iterable[str] | None = None) -> Playbook:
+    """Return a playbook, checked whole; raises InputFaults.
+
+    `extra` names the variables that the run is given besides those of the project: only who says
+    them has undefined variables found.
+    """
+    if extra is None:
+        return load_playbook(project, path, Modules())
+    known: set[str] = set(extra)
+    for host in project.hosts("all"):
+        known |= set(project.variables(host))
+    return load_playbook(project, path, Modules(), known)

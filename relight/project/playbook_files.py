@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relight.core.playbook import Catalog
+from relight.core.playbook import Catalog, Node
 from relight.project import yaml
 from relight.project.marks import Document
+from relight.project.playbook_names import Use
 from relight.project.playbook_values import Found
 
 
@@ -23,6 +24,12 @@ class Reader:
     found: list[Found] = field(default_factory=list)
     seen: set[Path] = field(default_factory=set)
     open: tuple[Path, ...] = ()
+    uses: list[Use] = field(default_factory=list)
+    """What tasks render for sure."""
+    included: list[Node] = field(default_factory=list)
+    """Tasks of files that the play reads when it gets there."""
+    guarded: bool = False
+    """Whether a rescue further out covers what is read."""
 
     def document(self, path: Path) -> Document:
         """Return a file; raises InputFaults when it is no YAML."""

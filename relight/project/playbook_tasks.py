@@ -15,6 +15,7 @@ from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_arguments import Spot, read_arguments
 from relight.project.playbook_files import Reader, find
+from relight.project.playbook_names import Use
 from relight.project.playbook_values import Found, check, templates
 from relight.project.wording import did_you_mean, got
 
@@ -74,6 +75,8 @@ class Tasks:
         notify = item.get("notify")
         parts = [
             self.nodes(item.get(part), (*trail, part), inherited, handler=handler)
+            if part != "block" or not item.get("rescue")
+            else self._guarded(item.get(part), (*trail, part), inherited, handler=handler)
             for part in ("block", "rescue", "always")
         ]
         if notify is not None:
@@ -81,6 +84,23 @@ class Tasks:
         block, rescue, always = parts
         name = str(item.get("name") or "")
         return Block(block, rescue, always, origin=self._origin(trail), name=name)
+
+    def _guarded(
+        self, items: Any, trail: Trail, inherited: Inherited, *, handler: bool
+    ) -> tuple[Node, ...]:
+        reader = replace(self._reader, guarded=True)
+        tasks = Tasks(reader, self._document, self._found, self._folder)
+        return tasks.nodes(items, trail, inherited, handler=handler)
+
+    def _note_uses(
+        self, inherited: Inherited, args: Mapping[str, Any], at_args: Trail, loop: Any, trail: Trail
+    ) -> None:
+        """Note what the task renders for sure: nothing that a condition or a rescue may spare."""
+        spared = inherited.when or inherited.options.get("ignore_errors") or self._reader.guarded
+        if spared or "never" in inherited.tags:
+            return
+        self._reader.uses.append(Use(self._document, at_args, args))
+        self._reader.uses.append(Use(self._document, (*trail, "loop"), loop))
 
     def _origin(self, trail: Trail) -> Origin:
         return Origin(self._document.path, *self._document.value_at(trail))
@@ -113,6 +133,8 @@ class Tasks:
             item.get("args"),
             Spot(self._document, self._found, at_module),
         )
+        if not handler:
+            self._note_uses(inherited, args, at_module, item.get("loop"), trail)
         origin = self._origin(trail)
         return [Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))]
 
@@ -217,7 +239,7 @@ class Tasks:
     def _include(self, file: str, trail: Trail, outer: Inherited, *, handler: bool) -> None:
         path = self._file(file, trail)
         if path is not None and path not in self._reader.seen:
-            read_tasks(self._reader, path, outer, handler=handler)
+            self._reader.included += read_tasks(self._reader, path, outer, handler=handler)
 
     def _file(self, name: str, trail: Trail) -> Path | None:
         path = find(name, self._folder, self._reader.root)

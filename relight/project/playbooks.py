@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from relight.core.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_files import Reader, find
+from relight.project.playbook_names import undefined
 from relight.project.playbook_tasks import Tasks, read_tasks
 from relight.project.playbook_values import Found, check
 from relight.project.wording import did_you_mean, got
@@ -26,14 +28,22 @@ class Rooted(Protocol):
     root: Path
 
 
-def load_playbook(project: Rooted, path: Path, modules: Catalog | None = None) -> Playbook:
+def load_playbook(
+    project: Rooted,
+    path: Path,
+    modules: Catalog | None = None,
+    known: Iterable[str] | None = None,
+) -> Playbook:
     """Return a playbook; raises InputFaults with every fault of every file that it reads.
 
-    Modules and their arguments are checked when `modules` says which exist.
+    Modules and their arguments are checked when `modules` says which exist, variables when
+    `known` says which the inventory and the command line define.
     """
     reader = Reader(project.root, modules)
     plays = _file(reader, path.absolute())
     faults = [fault for found in reader.found for fault in found.faults]
+    if known is not None and not faults:
+        faults += undefined(reader.uses, plays, reader.included, known)
     if faults:
         raise InputFaults(tuple(faults))
     return Playbook(str(path), tuple(plays))
@@ -75,7 +85,7 @@ def _file(reader: Reader, path: Path) -> list[Play]:
         found.add((), f"a playbook is a list of plays, got {got(document.data)}", "- hosts: ...")
         return []
     plays: list[Play] = []
-    opened = Reader(reader.root, reader.modules, reader.found, reader.seen, (*reader.open, path))
+    opened = replace(reader, open=(*reader.open, path))
     for index, item in enumerate(document.data):
         if not isinstance(item, Mapping):
             found.add((index,), f"a play is a mapping, got {got(item)}", "- hosts: ...")

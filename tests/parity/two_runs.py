@@ -174,7 +174,7 @@ def by_relight(one: Book, out: Path, port: int) -> Left:
     from relight.project.loader import load as load_project  # noqa: PLC0415
 
     project = load_project(BOOKS, [str(HERE / "inventory.yml")])
-    loaded = load(project, one.path)
+    loaded = load(project, one.path, extra(out, port))
     for _ in range(one.runs):
         recap = run(
             loaded,

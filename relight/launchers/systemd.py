@@ -147,6 +147,8 @@ launcher_keep() {
     rm -f "$unit_run/$unit.d/candidate.conf" "$unit_run/$unit.d/stopping.conf" "$unit_run/$unit"
     unit_control daemon-reload
     unit_control enable --quiet "$unit"
+    # What ended a moment ago was still a candidate, and was not started again.
+    unit_control is-active --quiet "$unit" || unit_control start --no-block "$unit"
 }
 
 launcher_forget() {
@@ -169,7 +171,10 @@ launcher_boot() {
     [ -n "$boot_release" ] || exit 0
     boot_why="it ended"
     first_word "launches/$(last_launch)/boot"
-    [ "$word" = "$boot" ] || boot_why="the host was rebooted"
+    if [ "$word" != "$boot" ]; then
+        boot_why="the host was rebooted"
+        end_lock
+    fi
     new_launch "$boot_release"
     boot_fields="\\"release\\":\\"$boot_release\\",\\"launch\\":$launch"
     record restarted "$boot_fields,\\"why\\":\\"$boot_why\\""

@@ -10,7 +10,7 @@ from relight.connections import Connection, Result, Stream
 from relight.core.ledger import fields
 from relight.core.observed import Observed, Pulse, read_holder, read_pulse, read_status
 from relight.core.release import Release
-from relight.errors import Busy, HostError
+from relight.errors import Busy, HostError, Unreachable
 from relight.store.host_script import HostScript
 
 _MISSING = 91
@@ -62,14 +62,14 @@ class ServiceStore:
     def peek(self, port: int = 0) -> Observed:
         """Return how the service stands and write nothing: a host without the script has none."""
         step = f"[ -f {self.directory}/host.sh ] || exit {_MISSING}; {self.command('status', port)}"
-        result = self.connection.control(step)
+        result = self._twice(step)
         return Observed() if result.exit == _MISSING else read_status(self._good(result, "look"))
 
     def _current(self, command: str) -> Result:
         """Run a command of the host script, shipping it first where it is old or missing."""
         version = f"sed -n '3s/^script_hash=//p' {self.directory}/host.sh 2>/dev/null"
         step = f'[ "$({version})" = {self.script.version} ] || exit {_MISSING}; {command}'
-        result = self.connection.control(step)
+        result = self._twice(step)
         if result.exit == _MISSING:
             self._ship()
             result = self.connection.control(command)
@@ -132,11 +132,11 @@ class ServiceStore:
 
     def arm(self, fence: int, seconds: float) -> None:
         """Arm the dead-man, or move its deadline."""
-        self._do("arm the dead-man", "arm", fence, int(seconds))
+        self._do_twice("arm the dead-man", "arm", fence, int(seconds))
 
     def disarm(self, fence: int) -> None:
         """Disarm the dead-man."""
-        self._do("disarm the dead-man", "disarm", fence)
+        self._do_twice("disarm the dead-man", "disarm", fence)
 
     def start(self, fence: int, release: str) -> tuple[int, int]:
         """Start a release; returns the launch's number and its main process."""
@@ -156,7 +156,7 @@ class ServiceStore:
 
     def promote(self, fence: int, release: str) -> None:
         """Make the running release the known-good."""
-        self._do(f"promote {release}", "promote", fence, release)
+        self._do_twice(f"promote {release}", "promote", fence, release)
 
     def rollback(self, fence: int, drain: float, release: str, why: str) -> tuple[int, int]:
         """Stop what runs and start stored bytes; returns the new launch and its main process."""
@@ -198,7 +198,7 @@ class ServiceStore:
 
     def pulse(self, launch: int, fence: int, port: int) -> Pulse:
         """Look at a launch, and renew the lease on the way."""
-        result = self.connection.control(self.command("pulse", launch, fence, port))
+        result = self._twice(self.command("pulse", launch, fence, port))
         return read_pulse(self._good(result, "look at the launch"))
 
     def follow(self, launch: int, offset: int = 0) -> Stream:
@@ -228,6 +228,16 @@ class ServiceStore:
         if own_channel:
             return self._good(self.connection.run(command, timeout=timeout), what)
         return self._good(self.connection.control(command, timeout=timeout), what)
+
+    def _do_twice(self, what: str, *words: str | int) -> None:
+        self._good(self._twice(self.command(*words)), what)
+
+    def _twice(self, step: str) -> Result:
+        """Run a step that may be repeated: a connection that was lost in it is opened anew."""
+        try:
+            return self.connection.control(step)
+        except Unreachable:
+            return self.connection.control(step)
 
     def _good(self, result: Result, what: str) -> str:
         if result.exit == 0:

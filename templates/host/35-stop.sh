@@ -65,3 +65,8 @@ do_stop() {
     [ "$stop_gpu" = no ] || await_gpu
     record stopped "\"launch\":$stop_launch,\"how\":\"$how\""
 }
+
+# serves LAUNCH: whether its main process lives and was not told to stop.
+serves() {
+    same_process "launches/$1/pid" && [ ! -e "launches/$1/stopping" ]
+}

@@ -3,6 +3,7 @@
 do_promote() {
     need_release "$1"
     [ "$(pointed current)" = "$1" ] || die 72 "$1 is not the release that runs here"
+    serves "$(last_launch)" || die 72 "$1 runs no longer"
     promote_event=promoted
     [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
     point known-good "$1"

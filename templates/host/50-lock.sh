@@ -89,3 +89,11 @@ do_unlock() {
 lock_state() {
     if [ -e lock/held ] && holds "$(fence_now)"; then echo held; else echo free; fi
 }
+
+# end_lock: what a deploy before a reboot held and armed is void; its controller is refused from now on.
+end_lock() {
+    rm -f deadman
+    [ -e lock/held ] || return 0
+    put_fence $(($(fence_now) + 1))
+    rm -f lock/held
+}

@@ -33,7 +33,11 @@ read_deadman() {
 # inherit_deadman FENCE: an armed dead-man passes to the next holder of the lock with its deadline, so
 # that a deploy which begins where another died cannot leave the host dark either.
 inherit_deadman() {
-    read_deadman && [ "$armed_boot" = "$boot" ] || return 0
+    read_deadman || return 0
+    if [ "$armed_boot" != "$boot" ]; then
+        rm -f deadman
+        return 0
+    fi
     put deadman "$1 $due $boot"
     guarded || start_guard
 }
@@ -119,9 +123,4 @@ fire_unconfirmed() {
         do_stop 5
         record gave_up "\"release\":\"$(pointed current)\",\"why\":\"no known-good, and it did not serve\""
     fi
-}
-
-# serves LAUNCH: whether its main process lives and was not told to stop.
-serves() {
-    same_process "launches/$1/pid" && [ ! -e "launches/$1/stopping" ]
 }

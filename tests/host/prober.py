@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import http.client
-import os
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.host.field import Field, Site
 
@@ -38,23 +38,10 @@ class Prober:
         if boot is None:
             return False
         try:
-            space = os.open(f"/proc/{boot.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+            with _network_of(boot.pid):
+                return _answers(self.port)
         except OSError:
             return False
-        try:
-            # A thread of its own network: the rest of this process stays where it is.
-            if ctypes.CDLL(None, use_errno=True).setns(space, _CLONE_NEWNET):
-                raise OSError(ctypes.get_errno(), "setns")
-        finally:
-            os.close(space)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1.0)
-        try:
-            connection.request("GET", "/v1/models")
-            return connection.getresponse().status == 200
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
 
     def run(self) -> None:
         """Ask until `stop`."""
@@ -76,6 +63,34 @@ class Prober:
     def stop(self) -> None:
         """Ask no more."""
         self._done.set()
+
+
+@contextlib.contextmanager
+def _network_of(pid: int) -> Iterator[None]:
+    """Be in a process's network, in this thread alone; staying there would keep it from ending."""
+    mine = Path("/proc/thread-self/ns/net")
+    with mine.open("rb") as own, Path(f"/proc/{pid}/ns/net").open("rb") as other:
+        _enter(other.fileno())
+        try:
+            yield
+        finally:
+            _enter(own.fileno())
+
+
+def _enter(space: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(space, _CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
+
+
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1.0)
+    try:
+        connection.request("GET", "/v1/models")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 @contextlib.contextmanager

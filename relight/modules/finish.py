@@ -12,7 +12,7 @@ from relight.modules import Scope
 from relight.store.service import StaleFence
 
 _DONE = ("promoted", "confirmed", "kept", "rolled_back")
-_BY_HOST = ("rolled_back", "kept", "left_unconfirmed", "gave_up")
+_BY_HOST = ("restarted", "rolled_back", "kept", "left_unconfirmed", "gave_up")
 
 
 class Args(Frozen):
@@ -55,7 +55,7 @@ def run(args: Args, scope: Scope) -> Outcome:
 def taken_over(ledger: Ledger, fence: int) -> str:
     """Return what became of a service whose lock was lost, from what the ledger says since."""
     since = [one for one in ledger.entries if one.fence > fence]
-    fired = next((one for one in since if one.event == "deadman_fired"), None)
+    fired = next((one for one in since if one.event in ("deadman_fired", "restarted")), None)
     holder = next((one for one in since if one.event == "locked"), None)
     if fired is not None and (holder is None or fired.fence < holder.fence):
         came = next((one for one in since if one.event in _BY_HOST), None)

@@ -77,17 +77,6 @@ def test_language_only_as_a_layer_ends_degraded(local10: Rig) -> None:
         local10.lay()
 
 
-def test_strict_refuses_a_degraded_server(local10: Rig) -> None:
-    """With --strict the same deploy goes back to the known-good: exit 3."""
-    local10.ready()
-    local10.lay(layers=TEXT_ONLY)
-    try:
-        said = falls_back(local10, "--strict", "--set", "max-running-requests=5")
-    finally:
-        local10.lay()
-    assert "degraded, and --strict" in said
-
-
 def test_a_missing_model_is_refused_before_the_stop(local10: Rig) -> None:
     """A model that is not below model_root is named while the old server serves: exit 2."""
     before = local10.ready()

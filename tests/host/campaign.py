@@ -37,7 +37,7 @@ from tests.host.harm import (
 from tests.testbed.bed import Testbed
 from tests.testbed.process import Process
 
-Plan = tuple[Act, str | float]
+Plan = tuple[Act, str]
 
 
 @dataclass

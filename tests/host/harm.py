@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -23,17 +22,22 @@ Act = Callable[[Field, Site, Controller], None]
 
 def kill(_: Field, __: Site, controller: Controller) -> None:
     """End the controller as the machine's memory killer would."""
-    os.kill(controller.pid, signal.SIGKILL)
+    _signal(controller, signal.SIGKILL)
 
 
 def terminate(_: Field, __: Site, controller: Controller) -> None:
     """Ask the controller to end, as a shutdown of its machine does."""
-    os.kill(controller.pid, signal.SIGTERM)
+    _signal(controller, signal.SIGTERM)
 
 
 def interrupt(_: Field, __: Site, controller: Controller) -> None:
     """Press Ctrl-C once."""
-    os.kill(controller.pid, signal.SIGINT)
+    _signal(controller, signal.SIGINT)
+
+
+def _signal(controller: Controller, number: int) -> None:
+    """Send a signal; a controller that has ended already had nothing to lose."""
+    controller.send_signal(number)
 
 
 def drop(held: Field, site: Site, _: Controller) -> None:
@@ -64,7 +68,9 @@ def _apart(held: Field, site: Site, controller: Controller) -> None:
 
 def engine(held: Field, site: Site, _: Controller) -> None:
     """Kill the server's main process from outside."""
-    held.bed.ssh(site.number, f"pkill -KILL -u {site.user} -f '[l]aunch_server'", user="root")
+    main = held.file(site, "last-launch").read_text().strip()
+    words = held.file(site, f"launches/{main}/pid").read_text().split()
+    held.bed.ssh(site.number, f"kill -KILL {words[0]}", user="root")
 
 
 def power(held: Field, site: Site, _: Controller) -> None:
@@ -91,17 +97,18 @@ class Came:
     said: str
 
 
-def harm(held: Field, site: Site, act: Act, moment: str | float, *, change: int) -> Came:
+def harm(held: Field, site: Site, act: Act, moment: str, *, change: int) -> Came:
     """Deploy a change, do harm at a moment, and return once the host serves a known-good again.
 
-    `moment` is an event of the ledger or a number of seconds. Raises AssertionError where the host
+    `moment` is an event of the ledger, and seconds after it: `started`, `started+0.5`. Raises AssertionError where the host
     does not come back, runs more than one server, leaves a step behind or tears its ledger.
     """
     before = held.ledger(site)
     good = held.observed(site).known_good
     with probing(held, site) as prober:
         controller = held.start(
-            "deploy", "--host", site.name, "--set", f"max-running-requests={change}"
+            *("deploy", "--host", site.name, "--service", "main"),
+            *("--set", f"max-running-requests={change}"),
         )
         try:
             _await(held, site, controller, moment, len(before.entries))
@@ -119,28 +126,26 @@ def harm(held: Field, site: Site, act: Act, moment: str | float, *, change: int)
     observed = held.observed(site)
     if good is not None and observed.known_good != good:
         assert "promoted" in news, told
-    assert held.engines(site) == [observed.pid], told
+    assert held.engines(site).count(observed.pid or 0) == 1, told
+    assert len(held.engines(site)) == len(site.services), told
     until(lambda: not held.strays(site), 20, f"no stray step: {held.strays(site)}; {told}")
-    return Came(
-        site.name, act.__name__, str(moment), controller.returncode, prober.longest, news, said
-    )
+    return Came(site.name, act.__name__, moment, controller.returncode, prober.longest, news, said)
 
 
-def _await(held: Field, site: Site, controller: Controller, moment: str | float, seen: int) -> None:
-    if isinstance(moment, float):
-        time.sleep(moment)
-        return
+def _await(held: Field, site: Site, controller: Controller, moment: str, seen: int) -> None:
+    event, _, later = moment.partition("+")
 
     def written() -> bool:
-        return moment in held.events(site)[seen:] or controller.poll() is not None
+        return event in held.events(site)[seen:] or controller.poll() is not None
 
-    until(written, 120, f"{moment} in the ledger", every=0.01)
+    until(written, 120, f"{event} in the ledger", every=0.01)
+    time.sleep(float(later or 0))
 
 
 def _back(held: Field, site: Site, prober: Prober) -> None:
     """Return once the host serves a known-good; a host without systemd needs the next command."""
     if held.observed(site).state == "rebooted":
-        code, said = held.run("restart", "--host", site.name)
+        code, said = held.run("restart", "--host", site.name, "--service", "main")
         assert code == 0, said
     held.settled(site)
     until(prober_lit(prober), 30, "an answer to the prober")
@@ -151,6 +156,6 @@ def prober_lit(prober: Prober) -> Callable[[], bool]:
     return lambda: prober.answers > 0 and prober.dark_since is None
 
 
-def some_moment(dice: random.Random) -> float:
-    """Return seconds into a deploy, from its first packet to after its end."""
-    return dice.uniform(0.5, 9.0)
+def some_moment(dice: random.Random) -> str:
+    """Return a moment between the lock and the end of a deploy, written EVENT+SECONDS."""
+    return f"{dice.choice(TRANSITIONS)}+{dice.uniform(0.0, 2.0):.2f}"

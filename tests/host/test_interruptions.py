@@ -1,0 +1,88 @@
+"""Ring 4, a little of every harm (tests/host/campaign.py does it in numbers), and many at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.deadline import until
+from tests.host.conftest import AS_ROOT, AS_USER, PLAIN
+from tests.host.field import LEASE, Field, Site
+from tests.host.harm import Act, drop, engine, harm, kill, power, silence, terminate
+
+pytestmark = pytest.mark.testbed
+DARK = LEASE + 20
+"""Seconds: the lease, the stop, and the start of the known-good on a machine that is busy."""
+
+
+@pytest.mark.parametrize(
+    ("act", "moment", "site"),
+    [
+        (kill, "locked", PLAIN),
+        (kill, "stopping", AS_USER),
+        (kill, "stopped", AS_ROOT),
+        (kill, "started", PLAIN),
+        (kill, "promoted", AS_ROOT),
+        (engine, "started", AS_USER),
+        (drop, "ready", PLAIN),
+        (silence, "stopped", AS_USER),
+        (power, "stopped", AS_ROOT),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) or getattr(value, "name", None) or value,
+)
+def test_host_is_never_left_dark(held: Field, act: Act, moment: str, site: Site) -> None:
+    """Whatever ends a deploy, the host soon serves a known-good: one server, no stray step."""
+    came = harm(held, site, act, moment, change=40 + len(held.events(site)))
+    assert came.darkness < DARK + (30 if act is power else 0), came
+    _, said = held.run("status", "--host", site.name)
+    assert "unfinished" not in said
+    if "deadman_fired" in came.events and "rolled_back" in came.events:
+        assert "dead-man" in " ".join(said.split())
+
+
+def test_sigterm_rolls_back_before_it_leaves(held: Field) -> None:
+    """A controller that is asked to end undoes what it began, and never says 0."""
+    came = harm(held, PLAIN, terminate, "started", change=39)
+    assert came.code not in (0, 1)
+    assert "deadman_fired" not in came.events
+    assert came.events[-1] == "unlocked"
+
+
+def test_two_controllers_at_once(held: Field) -> None:
+    """Of two deploys one wins and the other leaves with a clear message; one server remains."""
+    for number in (51, 52):
+        words = ("deploy", "--host", PLAIN.name, "--service", "main", "--no-benchmark")
+        both = [held.start(*words, "--set", f"max-running-requests={number}") for _ in range(2)]
+        said = [process.communicate(timeout=180)[0] for process in both]
+        codes = sorted(process.returncode for process in both)
+        assert codes in ([0, 0], [0, 6]), said
+        if codes == [0, 6]:
+            assert any("is held by root@" in one for one in said)
+        assert held.engines(PLAIN).count(held.settled(PLAIN).pid or 0) == 1
+        assert len(held.engines(PLAIN)) == len(PLAIN.services)
+
+
+def test_waiting_controller_gets_its_turn(held: Field) -> None:
+    """With --wait the second deploy says for whom it waits, and then deploys."""
+    words = ("deploy", "--host", PLAIN.name, "--service", "main", "--no-benchmark")
+    before = held.events(PLAIN).count("promoted")
+    first = held.start(*words, "--set", "max-running-requests=53")
+    until(lambda: held.observed(PLAIN).locked, 60, "a held lock", every=0.1)
+    code, said = held.run(*words, "--set", "max-running-requests=54", "--wait", "90")
+    assert (code, first.wait(60)) == (0, 0), said
+    assert "waiting:" in said
+    assert held.events(PLAIN).count("promoted") == before + 2
+
+
+def test_failing_host_harms_no_other(held: Field) -> None:
+    """A host that is cut off costs its own deploy, and its neighbours' nothing."""
+    held.bed.cut(2)
+    code, said = held.run(
+        "deploy", "--host", "all", "--set", "max-running-requests=55", "--no-benchmark"
+    )
+    held.bed.heal(2)
+    assert code == 4, said
+    for site, service in ((AS_ROOT, "main"), (PLAIN, "main"), (PLAIN, "second")):
+        observed = held.settled(site, service)
+        assert observed.release is not None
+        assert observed.release.flags["max-running-requests"] == 55
+    assert held.settled(AS_USER).release != held.observed(AS_ROOT).release

@@ -76,9 +76,15 @@ KEYWORDS: Mapping[str, Keyword] = {
 
 INHERITED = tuple(name for name, keyword in KEYWORDS.items() if keyword.inherited)
 APPENDED = ("when", "environment")
-LOOP_CONTROL = (
-    "loop_var", "index_var", "label", "pause", "extended", "extended_allitems", "break_when",
-)  # fmt: skip
+LOOP_CONTROL: Mapping[str, Kind] = {
+    "loop_var": "name",
+    "index_var": "name",
+    "label": "any",
+    "pause": "number",
+    "extended": "flag",
+    "extended_allitems": "flag",
+    "break_when": "condition",
+}
 
 REFUSED: Mapping[str, str] = {
     "delegate_to": "a task acts on its own host only; write a play for the other host",

@@ -43,12 +43,19 @@ def check(found: Found, kind: Kind, value: Any, trail: Trail) -> None:
     if wrong:
         found.add(trail, f"{name} wants {wrong}, got {got(value, name)}")
     elif kind == "loop_control" and isinstance(value, Mapping):
-        for key in value:
-            if key not in LOOP_CONTROL:
-                advice = did_you_mean(str(key), LOOP_CONTROL, "one of")
-                found.add((*trail, key), f"unknown key {key!r} in loop_control", advice, key=True)
+        _loop_control(found, value, trail)
     elif kind == "name" and not _NAME.fullmatch(str(value)):
         found.add(trail, f"{value!r} is no name of a variable", "letters, digits and _ only")
+
+
+def _loop_control(found: Found, value: Mapping[Key, Any], trail: Trail) -> None:
+    for key, item in value.items():
+        inner = LOOP_CONTROL.get(str(key))
+        if inner is None:
+            advice = did_you_mean(str(key), LOOP_CONTROL, "one of")
+            found.add((*trail, key), f"unknown key {key!r} in loop_control", advice, key=True)
+        else:
+            check(found, inner, item, (*trail, key))
 
 
 def _wrong(kind: Kind, value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relight.executor.catalog import load
+from relight.executor.listing import listing
 from relight.executor.playbook import run
 
-__all__ = ["load", "run"]
+__all__ = ["listing", "load", "run"]

@@ -6,13 +6,21 @@ from invoke.collection import Collection
 from invoke.program import Program
 
 from relight import __version__
-from relight.commands import deploying, diagnosing, looking, measuring, starting
+from relight.commands import (
+    deploying,
+    diagnosing,
+    looking,
+    measuring,
+    playing,
+    rehearsing,
+    starting,
+)
 
 
 def namespace() -> Collection:
     """Return all commands of relight as one flat collection."""
     collection = Collection()
-    for module in (deploying, looking, diagnosing, measuring, starting):
+    for module in (deploying, looking, diagnosing, measuring, playing, rehearsing, starting):
         for command in module.COMMANDS:
             collection.add_task(command)
     return collection

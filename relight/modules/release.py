@@ -11,7 +11,7 @@ from relight.core.model import Frozen
 from relight.core.outcome import Diff, Outcome
 from relight.deploy.preflight import is_unchanged
 from relight.deploy.seen import read_seen
-from relight.deploy.target import target_of
+from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import make_release, port_of, wanted_of
 from relight.modules import Scope
 
@@ -28,6 +28,9 @@ class Args(Frozen):
     retry: bool = False
 
 
+_PORTS_FROM = 30000
+
+
 def run(args: Args, scope: Scope) -> Outcome:
     """Write the release; `changed` is false when the host has it already, or needs none."""
     target = target_of(
@@ -40,7 +43,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         without=args.without,
     )
     seen = read_seen(args.seen)
-    port = port_of(target, seen) or (0 if scope.check else target.store.free_port())
+    port = port_of(target, seen) or (0 if scope.check else target.store.free_port(_above(target)))
     wanted = wanted_of(target, seen, port=port)
     current = seen.observed.release
     if current is not None and is_unchanged(seen, wanted, retry=args.retry):
@@ -72,3 +75,8 @@ def run(args: Args, scope: Scope) -> Outcome:
         values={"release": release.id, "port": port, "degraded": release.degraded, "script": text},
         diff=(Diff(path=f"{args.service}/launch.sh", before=before, after=text),),
     )
+
+
+def _above(target: Target) -> int:
+    """Return where the search for a free port begins: above the ports of the host's services."""
+    return max([_PORTS_FROM, *(one.port + 1 for one in target.spec.services.values())])

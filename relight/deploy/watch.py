@@ -104,6 +104,9 @@ class Watch:
             pulse = self._pulse()
             if pulse.state != "running" and not pulse.pids:
                 return None  # the stream ends by itself and brings the last lines
+            told = self.reader.reading(Ending(state="running")).diagnosis
+            if told is not None and told.failure is FailureClass.PORT_IN_USE:
+                return Failed(diagnosis=told)  # SGLang waits for ever for a port that it lost
             if now - self._began > self.readiness.within:
                 return Failed(diagnosis=self._diagnosis(pulse, "hung", late=True))
             if now - self._worked > self.readiness.stall:

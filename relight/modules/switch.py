@@ -22,6 +22,7 @@ from relight.deploy.session import LEASE, take_lock
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
+from relight.deploy.way_back import broken_way_back
 from relight.errors import Interrupted, RelightError, Unreachable
 from relight.modules import Scope
 
@@ -68,6 +69,9 @@ def run(args: Args, scope: Scope) -> Outcome:
         target.say(f"what runs does not answer ({wrong.summary}): it is relit", "warning")
     if scope.check:
         return Outcome(changed=True, msg=_forecast(target, seen.observed.state))
+    no_way_back = broken_way_back(target, seen.observed)
+    if no_way_back:
+        target.say(f"{no_way_back}; a launch that fails will leave this service dark", "warning")
     why = f"deploy {wanted.preset_name}"
     fence = take_lock(target, why, wait=args.wait, lease=args.lease)
     values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}

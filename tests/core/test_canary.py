@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,7 @@ def test_answers_in_another_shape_are_named() -> None:
     answer = {"choices": [{"message": message}], "usage": {"completion_tokens": 3}}
     assert content_of(answer) == ("", "hm", 3)
     assert content_of({"choices": [{"message": {"content": "a"}}]}) == ("a", "", 0)
-    for wrong in ({}, {"choices": []}, {"choices": [{"message": "text"}]}, [], None):
+    wrongs: tuple[Any, ...] = ({}, {"choices": []}, {"choices": [{"message": "text"}]}, [], None)
+    for wrong in wrongs:
         with pytest.raises(ValueError, match="expected shape"):
             content_of(wrong)

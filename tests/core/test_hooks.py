@@ -65,7 +65,7 @@ def test_degraded_has_its_reason() -> None:
 @pytest.mark.parametrize("who", ["back", "finished"])
 def test_a_rollback_is_told_by_how_it_ended(who: str, serves: object, event: str) -> None:
     """Serving again is rolled back, dark is failed; the reason is why it was needed."""
-    measured = {"failed": True, "msg": "worse than the known-good"}
+    measured: dict[str, Any] = {"failed": True, "msg": "worse than the known-good"}
     undone: dict[str, Any] = {"serves": serves, "release": "0001-a-b"}
     told = told_of("box", "main", came(measured=measured, **{who: undone}))
     assert told is not None
@@ -75,7 +75,10 @@ def test_a_rollback_is_told_by_how_it_ended(who: str, serves: object, event: str
 
 def test_a_fault_before_the_switch_is_failed() -> None:
     """Preflight's words are the reason, and what serves goes on serving."""
-    registered = {"seen": {"failed": False}, "checked": {"failed": True, "msg": "no such model"}}
+    registered: dict[str, dict[str, Any]] = {
+        "seen": {"failed": False},
+        "checked": {"failed": True, "msg": "no such model"},
+    }
     told = told_of("box", "main", registered)
     assert told is not None
     assert (told.event, told.reason, told.serves) == ("failed", "no such model", True)

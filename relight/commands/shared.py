@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from invoke.exceptions import Exit
+from invoke.tasks import Task
 
 if TYPE_CHECKING:
     from relight.cli.run import Options
+
+
+class Command(Task[Any]):
+    """A task whose options never get `-` for a letter (Invoke 2.2 takes it from `--list-tasks`)."""
+
+    def arg_opts(self, name: str, default: str, taken_names: set[str]) -> dict[str, Any]:
+        """Return the option's settings, `-` counting as taken."""
+        settings: dict[str, Any] = super().arg_opts(name, default, {*taken_names, "-"})
+        return settings
 
 
 def options(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relight.core.attempt import Ready
 from relight.core.gave_up import reason_of
@@ -19,18 +19,22 @@ _DRAIN = 5.0
 
 @dataclass(frozen=True)
 class CameTo:
-    """How a rollback ended: which release, whether it serves, whether anything was done."""
+    """How a rollback ended: which release, whether it serves, whether anything was done.
+
+    `missed` says that it is not the release that was asked for.
+    """
 
     release: str
     serves: bool
     changed: bool
     message: str
+    missed: bool = False
 
     def exit_code(self, *, asked: bool) -> int:
         """Return the exit code; a rollback that the operator asked for and got is a success."""
         if not self.serves:
             return EXIT_DARK
-        return EXIT_OK if asked else EXIT_ROLLED_BACK
+        return EXIT_OK if asked and not self.missed else EXIT_ROLLED_BACK
 
 
 def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
@@ -68,13 +72,13 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
         store.promote(fence, back)
         store.disarm(fence)
         return CameTo(back, serves=True, changed=True, message=f"rolled back to {back}; it serves")
+    wrong = f"{back} was started and does not serve: {reason_of(verdict.diagnosis)}"
+    if observed.known_good not in (None, back):
+        target.say(wrong, "warning")
+        came = roll_back(target, fence, to="", why=f"{back} does not serve")
+        return replace(came, missed=True, message=f"{wrong}; {came.message}")
     store.disarm(fence)
-    return CameTo(
-        back,
-        serves=False,
-        changed=True,
-        message=f"DARK: {back} was started and does not serve: {reason_of(verdict.diagnosis)}",
-    )
+    return CameTo(back, serves=False, changed=True, message=f"DARK: {wrong}")
 
 
 def _nothing_to_return_to(target: Target, fence: int, observed: Observed) -> CameTo:

@@ -37,7 +37,7 @@ def run(args: Args, scope: Scope) -> Outcome:
             target.store.unlock(fence)
     return Outcome(
         changed=came.changed,
-        failed=not came.serves,
+        failed=not came.serves or came.missed,
         msg=came.message,
         values={"release": came.release, "serves": came.serves, "fence": fence},
         exit_code=came.exit_code(asked=args.why == "operator"),

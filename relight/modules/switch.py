@@ -77,8 +77,10 @@ def run(args: Args, scope: Scope) -> Outcome:
     values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}
     try:
         return _launch(args, target, wanted, seen, values)
-    except Unreachable:
-        raise
+    except Unreachable as lost:
+        why = str(lost).removeprefix(f"{lost.host}: unreachable: ")
+        by_itself = f"it returns to its known-good by itself within {args.lease} s"
+        raise Unreachable(lost.host, f"{why}; {by_itself}") from lost
     except RelightError as error:
         # The lock is held: whoever undoes this needs the fence, so it must be registered.
         code = error.exit_code if isinstance(error, Interrupted) else None

@@ -100,8 +100,9 @@ class Came:
 def harm(held: Field, site: Site, act: Act, moment: str, *, change: int) -> Came:
     """Deploy a change, do harm at a moment, and return once the host serves a known-good again.
 
-    `moment` is an event of the ledger, and seconds after it: `started`, `started+0.5`. Raises AssertionError where the host
-    does not come back, runs more than one server, leaves a step behind or tears its ledger.
+    `moment` is an event of the ledger, and seconds after it: `started`, `started+0.5`. Raises
+    AssertionError where the host does not come back, runs more than one server, leaves a step
+    behind or tears its ledger.
     """
     before = held.ledger(site)
     good = held.observed(site).known_good

@@ -37,10 +37,11 @@ def script_text(**changed: str) -> str:
 
 @dataclass
 class Served:
-    """One service. `fence` is the last that `lock` returned."""
+    """One service. `fence` is the last that `lock` returned; `path` goes before PATH."""
 
     folder: Path
     fence: int = 0
+    path: str = ""
     foreign: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def call(self, *words: str | int, timeout: float = 60) -> subprocess.CompletedProcess[str]:
@@ -56,7 +57,8 @@ class Served:
 
     def words(self, *words: str | int) -> list[str]:
         """Return the command line of a command of the host script."""
-        return ["sh", str(self.folder / "host.sh"), *map(str, words)]
+        path = f"PATH={self.path}{os.environ['PATH']}"
+        return ["env", path, "sh", str(self.folder / "host.sh"), *map(str, words)]
 
     def begin(self, *words: str | int) -> subprocess.Popen[str]:
         """Start a command of the host script in a session of its own."""

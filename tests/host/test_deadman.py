@@ -180,3 +180,24 @@ def test_one_server_when_it_fires_beside_a_step(deploying: Served) -> None:
 def writes_a_log(served: Served, pid: int) -> bool:
     """Return whether a process writes to the log of any launch of this service."""
     return str(Path(f"/proc/{pid}/fd/1").readlink()).startswith(f"{served.folder}/launches/")
+
+
+def test_clock_of_the_host_changes_nothing(served: Served, tmp_path: Path) -> None:
+    """With a clock that jumps by decades at every look, nothing expires and nothing fires early."""
+    folder = tmp_path / "jumps"
+    folder.mkdir()
+    clock = folder / "date"
+    clock.write_text(
+        f"#!/bin/sh\nn=$(cat {folder}/n 2>/dev/null || echo 0)\necho $((1 - n)) >{folder}/n\n"
+        'exec /bin/date -d "$((1990 + 40 * n))-06-01" "$@"\n'
+    )
+    clock.chmod(0o755)
+    served.path = f"{folder}:"
+    served.lock(lease=30)
+    served.do("arm", 30)
+    served.start(NEW, RUNS)
+    time.sleep(3)
+    assert served.observed().locked
+    assert served.observed().deadman == "armed"
+    years = {entry.t[:4] for entry in served.ledger().entries}
+    assert years == {"1990", "2030"}

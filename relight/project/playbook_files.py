@@ -26,6 +26,8 @@ class Reader:
     open: tuple[Path, ...] = ()
     uses: list[Use] = field(default_factory=list)
     """What tasks render for sure."""
+    notifies: list[Use] = field(default_factory=list)
+    """What tasks notify."""
     included: list[Node] = field(default_factory=list)
     """Tasks of files that the play reads when it gets there."""
     guarded: bool = False

@@ -53,6 +53,26 @@ def undefined(
     return [fault for use in uses for fault in _faults(use, use.value, use.trail, names)]
 
 
+def unknown_handlers(notifies: Iterable[Use], handlers: Iterable[Task]) -> list[Fault]:
+    """Return a fault for every handler that is notified and not there.
+
+    Nothing is said where names are templates, or handlers come from a file that is read later.
+    """
+    listed = list(handlers)
+    names = {name for task in listed for name in (task.name, *task.listens)}
+    if any(is_template(name) for name in names) or any(t.module == "include_tasks" for t in listed):
+        return []
+    faults = []
+    for use in notifies:
+        for index, name in enumerate(use.value if isinstance(use.value, list) else [use.value]):
+            if not is_template(name) and str(name) not in names:
+                trail = (*use.trail, index) if isinstance(use.value, list) else use.trail
+                advice = did_you_mean(str(name), sorted(names), "handlers of this play")
+                what = f"no handler has the name or listens to {str(name)!r}"
+                faults.append(use.document.fault(trail, what, advice))
+    return faults
+
+
 def tasks(nodes: Iterable[Node]) -> Iterator[Task]:
     """Return all tasks, blocks opened."""
     for node in nodes:

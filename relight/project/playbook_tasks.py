@@ -133,6 +133,8 @@ class Tasks:
             item.get("args"),
             Spot(self._document, self._found, at_module),
         )
+        if "notify" in item:
+            self._reader.notifies.append(Use(self._document, (*trail, "notify"), item["notify"]))
         if not handler:
             self._note_uses(inherited, args, at_module, item.get("loop"), trail)
         origin = self._origin(trail)

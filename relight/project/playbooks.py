@@ -13,7 +13,7 @@ from relight.core.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_files import Reader, find
-from relight.project.playbook_names import undefined
+from relight.project.playbook_names import undefined, unknown_handlers
 from relight.project.playbook_tasks import Tasks, read_tasks
 from relight.project.playbook_values import Found, check
 from relight.project.wording import did_you_mean, got
@@ -137,10 +137,13 @@ class _Play:
         pattern = ":".join(str(h) for h in hosts) if isinstance(hosts, list) else str(hosts or "")
         inherited = Inherited().under({k: v for k, v in keywords.items() if k != "vars"})
         tasks = Tasks(self._reader, self._document, self._found, self._folder)
+        before = len(self._reader.notifies)
         sections = {
             name: tasks.nodes(item.get(name), (*trail, name), inherited) for name in SECTIONS
         }
         handlers = tasks.nodes(item.get("handlers"), (*trail, "handlers"), inherited, handler=True)
+        notifies = self._reader.notifies[before:]
+        self._found.faults += unknown_handlers(notifies, _flat(handlers))
         variables = item.get("vars")
         return Play(
             name=str(item.get("name") or pattern),

@@ -179,6 +179,8 @@ def test_all_faults_come_before_anything_runs(lab: Lab) -> None:
     - {command: "true", debug: {}}
     - {wait_for: {port: many}}
     - {command: "true", when: "a =="}
+    - {command: "true", notify: [restrat, restart]}
+  handlers: [{name: restart, debug: {}}]
 """)
     said = [str(fault) for fault in caught.value.faults]
     assert (
@@ -195,6 +197,7 @@ def test_all_faults_come_before_anything_runs(lab: Lab) -> None:
         "11:25: a task has one module, this one has command and debug",
         "12:25: port wants a whole number",
         "13:31: template:",
+        "14:34: no handler has the name or listens to 'restrat'; did you mean restart?",
     ):
         assert any(words in line for line in said), (words, said)
 

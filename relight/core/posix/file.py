@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 
 from relight.core.posix.answers import SAY
 from relight.core.posix.install import expanded_home
+from relight.core.posix.words import assigned
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ changed=no
 numeric() { case $1 in *[!0-9]*) return 1 ;; *) return 0 ;; esac; }
 uid() { if numeric "$1"; then echo "$1"; else id -u -- "$1" 2>/dev/null; fi; }
 gid() { if numeric "$1"; then echo "$1"; else getent group "$1" | cut -d: -f3; fi; }
-user= team=
+user='' team=''
 if test -n "$owner"; then
   user=$(uid "$owner"); test -n "$user" || bad "chown failed: failed to look up user $owner"
 fi
@@ -39,7 +39,6 @@ if test -n "$group"; then
   team=$(gid "$group"); test -n "$team" || bad "chgrp failed: failed to look up group $group"
 fi
 attributes() {
-  had=$(stat -c '%u %g %a' -- "$1")
   test -z "$user" || test "$user" = "$(stat -c %u -- "$1")" || {
     changed=yes
     test -n "$check" || chown -h -- "$user" "$1" || bad "chown failed: $1"
@@ -76,10 +75,10 @@ esac
 say path "$path"
 say was "$was"
 if test -z "$state"; then
-  state=file
+  state='file'
   test "$was" = absent || state=$was
   test -z "$recurse" || state=directory
-  test -z "$src" || state=link
+  test -z "$src" || state='link'
 fi
 say state "$state"
 case $state in
@@ -98,13 +97,12 @@ directory)
   absent)
     changed=yes
     if test -z "$check"; then
-      todo= rest=$path
+      todo='' rest=$path
       while test ! -e "$rest" && test ! -L "$rest"; do
         todo="$rest
 $todo"
         rest=$(dirname -- "$rest")
       done
-      printf %s "$todo" > /dev/null
       old=$IFS; IFS='
 '
       for one in $todo; do
@@ -197,7 +195,7 @@ def script(plan: FilePlan) -> str:
     }
     texts = {"state": plan.state, "mode": plan.mode, "owner": plan.owner, "group": plan.group}
     lines = [f"{name}={'yes' if on else ''}" for name, on in flags.items()]
-    lines += [f"{name}={shlex.quote(text)}" for name, text in texts.items()]
+    lines += [assigned(name, text) for name, text in texts.items()]
     path = plan.path.rstrip("/") or "/"
     lines += [f"path={expanded_home(path)}", f"src={expanded_home(plan.src)}"]
     return SAY + "\n".join(lines) + _ATTRIBUTES + _BODY

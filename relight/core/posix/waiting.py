@@ -25,7 +25,7 @@ class Wait:
 _BODY = r"""
 local_port() {
   hex=$(printf ':%04X' "$port")
-  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ own other state _; do
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ own _ state _; do
     case $own in *"$hex") ;; *) continue ;; esac
     case $state in
     0A) test -n "$drained" || { echo yes; break; } ;;

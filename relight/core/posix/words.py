@@ -40,6 +40,7 @@ def glob(pattern: str) -> str:
     return "".join(parts) or "''"
 
 
-def environment(name: str, value: str) -> str:
-    """Return an assignment."""
-    return f"{name}={shlex.quote(value)}"
+def assigned(name: str, text: str) -> str:
+    """Return an assignment whose value is always in quotes."""
+    inner = text.replace("'", "'\"'\"'")
+    return f"{name}='{inner}'"

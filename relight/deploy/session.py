@@ -67,13 +67,13 @@ def _beat(target: Target, fence: int, lease: int) -> None:
             store.renew(fence)
         except StaleFence:
             break
-        except Unreachable:
+        except (Unreachable, TimeoutError):  # a task's own time limit binds its connection
             if own is not None:
                 own.close()
             with suppress(RelightError):
                 own = connect(target.connection.address)
                 store = replace(store, connection=own)
-        except (RelightError, TimeoutError):
+        except RelightError:
             continue
         else:
             heard = time.monotonic()

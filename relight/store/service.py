@@ -55,7 +55,7 @@ class ServiceStore:
 
     def status(self, port: int = 0) -> Observed:
         """Return how the service stands; ships the host script first where it is old or missing."""
-        result = self._current(self.command("status", port))
+        result = self._current(self.command("status", port), again=True)
         self._shipped = True
         return read_status(self._good(result, "read the state"))
 
@@ -65,11 +65,11 @@ class ServiceStore:
         result = self._twice(step)
         return Observed() if result.exit == _MISSING else read_status(self._good(result, "look"))
 
-    def _current(self, command: str) -> Result:
+    def _current(self, command: str, *, again: bool) -> Result:
         """Run a command of the host script, shipping it first where it is old or missing."""
         version = f"sed -n '3s/^script_hash=//p' {self.directory}/host.sh 2>/dev/null"
         step = f'[ "$({version})" = {self.script.version} ] || exit {_MISSING}; {command}'
-        result = self._twice(step)
+        result = self._twice(step) if again else self.connection.control(step)
         if result.exit == _MISSING:
             self._ship()
             result = self.connection.control(command)
@@ -117,7 +117,7 @@ class ServiceStore:
     def lock(self, holder: dict[str, str], lease: int) -> int:
         """Take the lock and return its fence; raises `Busy` with the holder's own words."""
         text = "{" + fields(**holder) + "}"
-        result = self._current(self.command("lock", lease, text))
+        result = self._current(self.command("lock", lease, text), again=False)
         if result.exit == _LOCKED:
             raise Busy(f"{self.host}: service {self.service} is held by {read_holder(result.out)}")
         return int(self._good(result, "take the lock").strip())

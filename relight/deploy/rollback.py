@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from relight.core.attempt import Ready
 from relight.core.gave_up import reason_of
 from relight.core.observed import Observed, read_release
-from relight.core.preset import Readiness
 from relight.core.release import Release
 from relight.deploy.proof import client, healthy
 from relight.deploy.target import Target
@@ -61,10 +60,9 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     # The watch itself bounds this start: while it runs, a dead controller still leaves a dead-man.
     store.arm(fence, _DRAIN + release.within + 120)
     launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
-    readiness = Readiness(
-        within=release.within,
-        stall=target.preset.readiness.stall,
-        settle=min(2.0, target.preset.readiness.settle),
+    limits = target.preset.readiness
+    readiness = limits.model_copy(
+        update={"within": release.within, "settle": min(2.0, limits.settle)}
     )
     target.say(f"launch {launch}: {back}, stored bytes")
     verdict = Watch(target, release, launch, fence, 1, readiness).run()

@@ -12,6 +12,7 @@ import pytest
 
 from relight.errors import EXIT_ROLLED_BACK
 from tests.deadline import until
+from tests.real.project import READINESS
 from tests.real.rig import Rig
 
 pytestmark = pytest.mark.real
@@ -74,7 +75,7 @@ def test_a_server_that_hangs_is_told_from_one_that_serves(local10: Rig) -> None:
 def test_a_server_that_dies_while_it_settles_is_not_promoted(local10: Rig) -> None:
     """A death after the ready line, within the settle time, ends in the known-good: exit 3."""
     before = local10.ready()
-    local10.lay(readiness={"within": "480s", "stall": "180s", "settle": "120s"})
+    local10.lay(readiness=READINESS | {"settle": "120s"})
     try:
         words = ("--no-benchmark", "--no-preflight", "--set", "max-running-requests=7")
         process = local10.start("deploy", "--host", local10.host, *words)

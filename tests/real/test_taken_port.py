@@ -13,6 +13,7 @@ import pytest
 from relight.errors import EXIT_ROLLED_BACK
 from tests.breakable_relay import Relay
 from tests.deadline import until
+from tests.real.project import READINESS
 from tests.real.rig import Ended, Rig
 from tests.real.server import READY_LINE, serving
 
@@ -69,7 +70,7 @@ def came_back(rig: Rig, ended: Ended, release: str) -> None:
 def test_a_silent_listener(local10: Rig) -> None:
     """SGLang logs Errno 98 and never exits; relight gives up, names the holder, goes back."""
     release = local10.ready().release
-    local10.lay(readiness={"within": "480s", "stall": "60s", "settle": "1s"})
+    local10.lay(readiness=READINESS | {"stall": "60s"})
     try:
         ended = taken(local10, lambda: silent_listener(local10.port))
     finally:

@@ -67,17 +67,36 @@ def notes(observed: Observed) -> tuple[str, ...]:
         )
     elif observed.deadman == "stale":
         found.append("unfinished deploy, and the host was rebooted in it")
-    last = observed.ledger.last("promoted", "rolled_back", "deadman_fired", "kept", "started")
-    if last is not None and last.event in ("rolled_back", "deadman_fired"):
-        by = "by the host itself (dead-man)" if last.text("why") == "deadman" else last.text("why")
-        found.append(f"rolled back at {last.t}: {by}")
-    elif observed.state == "running" and not observed.confirmed and not observed.locked:
-        found.append("not confirmed")
+    found += _last_event(observed)
     if observed.foreign:
         found.append(f"its port is held by {observed.foreign[0]}")
     if observed.ledger.unreadable:
         found.append(f"{observed.ledger.unreadable} torn ledger lines")
     return tuple(found)
+
+
+def _last_event(observed: Observed) -> list[str]:
+    """Return what the ledger's last word on this service is, when it is not a plain deploy."""
+    last = observed.ledger.last(
+        *("promoted", "rolled_back", "deadman_fired", "kept", "started"),
+        *("left_unconfirmed", "gave_up", "restarted"),
+    )
+    event = last.event if last else ""
+    at = f" at {last.t}" if last else ""
+    why = last.text("why") if last else ""
+    by_host = "by the host itself (dead-man)"
+    if event == "rolled_back":
+        return [f"rolled back{at}: {by_host if why == 'deadman' else why}"]
+    if event == "deadman_fired":
+        return [f"the host is returning to known-good{at}: {why}"]
+    if event == "gave_up":
+        return [f"its first deploy died, and was ended{at} {by_host}"]
+    if event == "restarted":
+        return [f"started again by the host{at}: {why}"]
+    if observed.state == "running" and not observed.confirmed and not observed.locked:
+        died = f": its deploy died{at}; deploy it again to prove it"
+        return ["not confirmed" + (died if event == "left_unconfirmed" else "")]
+    return []
 
 
 def _since(observed: Observed) -> str:

@@ -106,7 +106,10 @@ class Watch:
                 return None  # the stream ends by itself and brings the last lines
             told = self.reader.reading(Ending(state="running")).diagnosis
             if told is not None and told.failure is FailureClass.PORT_IN_USE:
-                return Failed(diagnosis=told)  # SGLang waits for ever for a port that it lost
+                # SGLang waits for ever for a port that it lost, and does not know who has it.
+                held = self._misplaced(pulse) if pulse.foreign else None
+                words = {"summary": held.summary} if held is not None else {}
+                return Failed(diagnosis=told.model_copy(update=words))
             if now - self._began > self.readiness.within:
                 return Failed(diagnosis=self._diagnosis(pulse, "hung", late=True))
             if now - self._worked > self.readiness.stall:

@@ -80,15 +80,18 @@ def test_a_server_that_dies_while_it_settles_is_not_promoted(local10: Rig) -> No
         words = ("--no-benchmark", "--no-preflight", "--set", "max-running-requests=7")
         process = local10.start("deploy", "--host", local10.host, *words)
         assert process.stdout is not None
-        said = ""
+        said, killed = "", False
         for line in process.stdout:
             said += line
-            if ": settle (" in line:
+            # The log is read again only when the proof is over: its stage shows in the settle time.
+            if not killed and ": serving (" in line:
                 kill_scheduler(local10)
+                killed = True
         code = process.wait()
         process.stdout.close()
     finally:
         local10.lay()
+    assert killed, said
     assert code == EXIT_ROLLED_BACK, said
     assert local10.served().release == local10.known_good() == before.release
     assert local10.answers()

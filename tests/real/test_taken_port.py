@@ -62,7 +62,7 @@ def came_back(rig: Rig, ended: Ended, release: str) -> None:
     """Hold that the known-good serves, nobody else was touched, and the port was named."""
     assert ended.code == EXIT_ROLLED_BACK, ended.text
     assert "port_in_use" in ended.text
-    assert str(rig.port) in ended.text
+    assert f"port {rig.port} is held by another process" in ended.text
     assert rig.served().release == release
     assert rig.answers()
 

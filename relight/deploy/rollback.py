@@ -58,12 +58,12 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
         store.disarm(fence)
         return CameTo(back, serves=True, changed=False, message=f"{back} serves already")
     # The watch itself bounds this start: while it runs, a dead controller still leaves a dead-man.
-    store.arm(fence, _DRAIN + release.within + 120)
-    launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
     limits = target.preset.readiness
-    readiness = limits.model_copy(
-        update={"within": release.within, "settle": min(2.0, limits.settle)}
-    )
+    # The last resort is given the longer of both times: giving up on it helps nobody.
+    within = max(release.within, limits.within)
+    store.arm(fence, _DRAIN + within + 120)
+    launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
+    readiness = limits.model_copy(update={"within": within, "settle": min(2.0, limits.settle)})
     target.say(f"launch {launch}: {back}, stored bytes")
     verdict = Watch(target, release, launch, fence, 1, readiness).run()
     if isinstance(verdict, Ready):

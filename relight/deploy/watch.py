@@ -13,6 +13,7 @@ from relight.core.observed import Pulse
 from relight.core.preset import Canary, Readiness
 from relight.core.release import Release
 from relight.core.startup import Ending, LogEvent, Progress, ReadyLine, StageReached
+from relight.core.time_left import Pace, Start
 from relight.deploy.proof import Proof, client
 from relight.deploy.target import Target
 from relight.errors import HostError, Unreachable
@@ -35,7 +36,9 @@ class Watch:
     attempt: int
     readiness: Readiness
     answers: tuple[Canary, ...] = ()
+    past: tuple[Start, ...] = ()
     reader: LogReader = field(init=False)
+    pace: Pace = field(init=False)
     read_bytes: int = 0
     ready_line: bool = False
     _stage: str = "import"
@@ -47,10 +50,12 @@ class Watch:
     def __post_init__(self) -> None:
         """Open the log reader of the engine."""
         self.reader = self.target.engine.reader()
+        self.pace = Pace(self.past)
 
     def run(self) -> Ready | Failed:
         """Watch until ready and proved, or until it is known why not."""
         self._began = self._worked = time.monotonic()
+        self.pace.enter(self._stage, self._began)
         failed = self._until_ready_line()
         if failed is not None:
             return failed
@@ -137,7 +142,7 @@ class Watch:
     def _settle(self) -> Diagnosis | None:
         """Hold for the settle time: a server that dies in it was never ready."""
         ends = time.monotonic() + self.readiness.settle
-        self._stage = "settle"
+        self._enter("settle")
         stream = self.target.store.follow(self.launch, self.read_bytes)
         try:
             while (left := ends - time.monotonic()) > 0:
@@ -221,7 +226,9 @@ class Watch:
             port_holder=pulse.foreign[0] if pulse.foreign else "",
         )
         told = self.reader.reading(ending).diagnosis
-        if told is not None:
+        # Too slow is not the same as still: the log cannot tell, the clock can.
+        slow = late and told is not None and told.failure is FailureClass.STARTUP_STALL
+        if told is not None and not slow:
             return told
         if state == "hung":
             limit = self.readiness.within if late else self.readiness.stall
@@ -242,20 +249,27 @@ class Watch:
             if isinstance(event, ReadyLine):
                 self.ready_line = True
             elif isinstance(event, StageReached):
-                self._stage = event.stage.value
+                self._enter(event.stage.value)
                 self._tell(None)
             elif isinstance(event, Progress):
                 self._tell(event.percent, event.what)
 
+    def _enter(self, stage: str) -> None:
+        self._stage = stage
+        self.pace.enter(stage, time.monotonic())
+
     def _tell(self, percent: float | None, text: str = "") -> None:
+        now = time.monotonic()
+        left = self.pace.left(now, percent)
         self.target.report(
             LaunchProgress(
                 host=self.target.host,
                 service=self.target.name,
                 attempt=self.attempt,
                 stage=self._stage,
-                seconds=round(time.monotonic() - self._began, 1),
+                seconds=round(now - self._began, 1),
                 percent=percent,
+                left=None if left is None else round(left, 1),
                 text=text,
             )
         )

@@ -106,7 +106,7 @@ class PlainReport:
         if self._stages.get(key) == stage:
             return []
         self._stages[key] = stage
-        return [f"{key}: attempt {event.attempt}: {event.stage} ({spell(event.seconds)})"]
+        return [f"{key}: attempt {event.attempt}: {event.stage} ({_timing(event)})"]
 
     def _recap(self, host: str, counts: HostRecap) -> str:
         words = [f"{name}={value}" for name, value in counts.model_dump().items()]
@@ -154,7 +154,7 @@ class LiveReport(PlainReport):
             description=text,
             completed=event.percent,
             total=100 if event.percent is not None else None,
-            elapsed=spell(event.seconds),
+            elapsed=_timing(event),
         )
         return []
 
@@ -257,6 +257,11 @@ def remedy_lines(remedy: Remedy) -> list[str]:
     by = allowed.get(remedy.auto, "for you to decide")
     told = "; ".join([*parts, *words])
     return [f"remedy ({by}): {told}"] if told else []
+
+
+def _timing(event: LaunchProgress) -> str:
+    left = "" if event.left is None or event.left < 1 else f", about {spell(event.left)} left"
+    return f"{spell(event.seconds)}{left}"
 
 
 def _attempt(event: AttemptEnded) -> list[str]:

@@ -45,7 +45,10 @@ class TaskEnded(Frozen):
 
 
 class LaunchProgress(Frozen):
-    """How far a launch is: its stage, percent within it where known, seconds since the start."""
+    """How far a launch is: its stage, percent within it where known, seconds since the start.
+
+    `left` is an estimate in seconds, from this host's last starts; null where there are none.
+    """
 
     kind: Literal["progress"] = "progress"
     host: str
@@ -54,6 +57,7 @@ class LaunchProgress(Frozen):
     stage: str
     seconds: float
     percent: float | None = None
+    left: float | None = None
     text: str = ""
 
 

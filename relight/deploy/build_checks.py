@@ -79,6 +79,16 @@ def read_build(target: Target, wanted: Wanted, *, write: bool) -> Build | None:
         return None
 
 
+def cached_build(target: Target, wanted: Wanted) -> Build | None:
+    """Return the flag set of the build where it was read before; starts nothing on the host."""
+    cache = f"{_folder(target, wanted)}/flags.json"
+    result = target.connection.control(f"[ ! -f {cache} ] || cat {cache}")
+    try:
+        return target.engine.read_build(result.out)
+    except ValueError:
+        return None
+
+
 def _against(target: Target, wanted: Wanted, build: Build) -> Checked:
     """Judge base flags and each layer's by the build's parser and by what the engine forgets."""
     preset = wanted.preset

@@ -13,7 +13,9 @@ from relight.core.gave_up import gave_up
 from relight.core.ladder import Launch, Promote, RollBack, next_step
 from relight.core.observed import Observed
 from relight.core.release import Given, Release
+from relight.core.time_left import Start
 from relight.deploy.remembered import remember
+from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
 from relight.deploy.wanted import make_release
 from relight.deploy.watch import Watch
@@ -37,6 +39,8 @@ class Switch:
     attempts: list[Attempt] = field(default_factory=list)
     release: Release | None = None
     reason: str = ""
+    watch: Watch | None = None
+    past: tuple[Start, ...] = ()
     _told: set[str] = field(default_factory=set)
 
     def run(self) -> bool:
@@ -45,6 +49,7 @@ class Switch:
         What the launches proved is kept on the host, whichever way it ended.
         """
         self.attempts = list(refusals(self.refused, self.remembered))
+        self.past = past_starts(self.target, self.wanted)
         ready = self._climb()
         release = self.release.id if self.release is not None else ""
         remember(self.target, self.wanted, self.attempts, self.refused, release)
@@ -101,15 +106,22 @@ class Switch:
         drain = preset.drain if first else _STOP_FAILED_WITHIN
         store.arm(self.fence, drain + readiness.within + readiness.settle + _ARM_MARGIN)
         self._stop(drain, why)
+        stopped = time.monotonic()
         launch, pid = store.start(self.fence, release.id)
         number = sum(attempt.launched for attempt in self.attempts) + 1
         target.say(f"launch {launch}: {release.id} (pid {pid})")
         self.release = release
         answers = preset.expect.answers
-        verdict = Watch(target, release, launch, self.fence, number, readiness, answers).run()
-        seconds = time.monotonic() - began
+        watch = Watch(target, release, launch, self.fence, number, readiness, answers, self.past)
+        self.watch = watch
+        verdict = watch.run()
+        ended = time.monotonic()
+        seconds = ended - began
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)
+        if isinstance(verdict, Ready):
+            stop = stopped - began
+            keep_start(target, self.wanted, release.id, watch.pace.segments(ended), stop)
 
     def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
         """Say once of everything that is given up; what preflight left out was said there."""

@@ -12,13 +12,17 @@ from relight.core.gave_up import reason_of
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.core.release import Release
+from relight.core.startup import Ending
+from relight.core.time_left import downtime
 from relight.deploy.adopt import adopt, left_over
+from relight.deploy.effective import keep_effective
 from relight.deploy.look import Seen
 from relight.deploy.preflight import is_unchanged
 from relight.deploy.proof import client, healthy
 from relight.deploy.secrets import write_secrets
 from relight.deploy.seen import read_seen
 from relight.deploy.session import LEASE, take_lock
+from relight.deploy.starts import past_starts
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
@@ -68,7 +72,7 @@ def run(args: Args, scope: Scope) -> Outcome:
             )
         target.say(f"what runs does not answer ({wrong.summary}): it is relit", "warning")
     if scope.check:
-        return Outcome(changed=True, msg=_forecast(target, seen.observed.state))
+        return Outcome(changed=True, msg=_forecast(target, wanted, seen.observed.state))
     no_way_back = broken_way_back(target, seen.observed)
     if no_way_back:
         target.say(f"{no_way_back}; a launch that fails will leave this service dark", "warning")
@@ -115,9 +119,12 @@ def _launch(
         return Outcome(
             failed=True, msg=f"no launch became ready: {why} ({switch.reason})", values=values
         )
-    release = switch.release
-    if release is None:
-        raise RuntimeError("a ready switch has a release")
+    release, watch = switch.release, switch.watch
+    if release is None or watch is None:
+        raise RuntimeError("a ready switch has a release, and has watched it")
+    reading = watch.reader.reading(Ending(state="running"))
+    former = observed.known_good
+    keep_effective(target, wanted, release, watch.launch, reading, seen.facts, former)
     values |= {"release": release.id, "degraded": release.degraded}
     if release.degraded and args.strict:
         return Outcome(failed=True, msg=f"degraded, and --strict: {_given(release)}", values=values)
@@ -134,8 +141,13 @@ def _given(release: Release) -> str:
     return "; ".join(f"without {one.what} ({one.reason})" for one in release.gave_up)
 
 
-def _forecast(target: Target, state: str) -> str:
+def _forecast(target: Target, wanted: Wanted, state: str) -> str:
     readiness = target.preset.readiness
     worst = spell(min(target.preset.max_downtime, readiness.within * target.preset.attempts))
     stop = "stop the running server, then " if state == "running" else ""
-    return f"would {stop}launch; down at worst {worst}"
+    past = past_starts(target, wanted)
+    usual = downtime(past)
+    if usual is None:
+        return f"would {stop}launch; down at worst {worst} (no start of it is known here)"
+    starts = "the last start" if len(past) == 1 else f"the last {len(past)} starts"
+    return f"would {stop}launch; down about {spell(usual)} ({starts} here), at worst {worst}"

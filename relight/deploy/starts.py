@@ -1,0 +1,42 @@
+"""How long a service's last starts took, kept on its host; only ever an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from relight.core.desired import Wanted
+from relight.core.time_left import Segment, Start, read_starts
+from relight.deploy.target import Target
+from relight.errors import RelightError
+from relight.store.kept import keep, kept
+
+_PLACE = "starts.json"
+
+
+def past_starts(target: Target, wanted: Wanted) -> tuple[Start, ...]:
+    """Return this host's starts of the preset and model; none when they cannot be read."""
+    try:
+        known = read_starts(kept(target.store, _PLACE))
+    except (RelightError, TimeoutError):
+        return ()
+    return known.like(wanted.preset_name, wanted.preset.model)
+
+
+def keep_start(
+    target: Target, wanted: Wanted, release: str, segments: Sequence[Segment], stop: float
+) -> None:
+    """Keep how long a start took that became ready; a failure is told and changes nothing."""
+    start = Start(
+        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        release=release,
+        preset=wanted.preset_name,
+        model=wanted.preset.model,
+        segments=tuple(segments),
+        stop=round(stop, 2),
+    )
+    try:
+        now = read_starts(kept(target.store, _PLACE)).with_start(start)
+        keep(target.store, _PLACE, now.model_dump_json(indent=1).encode())
+    except (RelightError, TimeoutError) as error:
+        target.say(f"how long the start took was not kept: {error}", "warning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -71,13 +72,16 @@ def cache() -> Path:
 def folder(name: str) -> Iterator[Path]:
     """Give an empty folder that has the same path in every run."""
     out = cache() / "parity" / name / "out"
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    out.chmod(0o755)
-    try:
-        yield out
-    finally:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with (out.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        out.chmod(0o755)
+        try:
+            yield out
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
 
 
 def files(out: Path, port: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,9 @@ def held(ground: Field) -> Iterator[Field]:
     for number in ground.bed.numbers:
         ground.bed.heal(number)
     ground.bed.up(2)
-    for site in ground.sites:
-        for service in site.services:
-            if not ground.observed(site, service).confirmed:
-                words = ("restart", "--host", site.name, "--service", service, "--wait", "60")
-                ground.run(*words)
+    every = [(site, service) for site in ground.sites for service in site.services]
+    with ThreadPoolExecutor(len(every)) as pool:
+        states = list(pool.map(lambda one: ground.observed(*one).confirmed, every))
+    for (site, service), confirmed in zip(every, states, strict=True):
+        if not confirmed:
+            ground.run("restart", "--host", site.name, "--service", service, "--wait", "60")

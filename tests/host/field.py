@@ -173,6 +173,7 @@ class Field:
         for process in self.running:
             if process.poll() is None:
                 process.kill()
+            if process.stdout and not process.stdout.closed:
                 process.communicate()
 
 

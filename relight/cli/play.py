@@ -34,7 +34,8 @@ def play_file(options: Options, playing: Playing) -> int:
 
     def act(say: Callable[[Event], None]) -> int:
         project = load_project(options)
-        book = load(project, _path(project, options.root, playing.playbook))
+        extra = project.extra_variables()
+        book = load(project, _path(project, options.root, playing.playbook), extra)
         limit = playing.limit or None
         tags = words(playing.tags) or frozenset({"all"})
         if playing.list_tasks or playing.list_hosts:
@@ -46,6 +47,7 @@ def play_file(options: Options, playing: Playing) -> int:
                 limit=limit,
                 tags=tags,
                 skip_tags=words(playing.skip_tags),
+                extra_vars=extra,
             )
             say(Text(text=text))
             return EXIT_OK
@@ -55,6 +57,7 @@ def play_file(options: Options, playing: Playing) -> int:
             limit=limit,
             tags=tags,
             skip_tags=words(playing.skip_tags),
+            extra_vars=extra,
             check=playing.check,
             diff=playing.diff,
             report=say,

@@ -19,11 +19,16 @@ _ANSWER_WITHIN = 60.0
 _HEALTH_WITHIN = 25.0  # SGLang's own /health waits 20 s for a token before it says 503
 
 
+def url(release: Release) -> str:
+    """Return where a release's server answers, as its host names it."""
+    return f"http://{_reach(release)}:{release.port}"
+
+
 def client(target: Target, release: Release, *, timeout: float = _ANSWER_WITHIN) -> httpx.Client:
     """Return an HTTP client whose connections start on the host."""
     return httpx.Client(
         transport=target.connection.transport(),
-        base_url=f"http://{_reach(release)}:{release.port}",
+        base_url=url(release),
         timeout=timeout,
         headers=_authorization(release),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.deploy.look import look
+from relight.deploy.proof import url
 from relight.deploy.target import target_of
 from relight.modules import Scope
 
@@ -16,7 +17,10 @@ class Args(Frozen):
 
 
 def run(args: Args, scope: Scope) -> Outcome:
-    """Look; writes only relight's own script, and nothing under `--check`."""
+    """Look; writes only relight's own script, and nothing under `--check`.
+
+    `endpoints` are the paths of the engine's HTTP face, `url` is where its server answers.
+    """
     target = target_of(
         scope.project, scope.host, args.service, scope.open_connection(), scope.report
     )
@@ -25,5 +29,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         values={
             "facts": seen.facts.model_dump(mode="json"),
             "service": seen.observed.model_dump(mode="json"),
+            "endpoints": target.engine.endpoints.model_dump(),
+            "url": url(seen.observed.release) if seen.observed.release else "",
         }
     )

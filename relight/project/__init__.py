@@ -39,6 +39,9 @@ class Project(Protocol):
     def variables(self, host: str) -> Mapping[str, Any]:
         """Return a host's variables as written: templates in them are not rendered yet."""
 
+    def extra_variables(self) -> Mapping[str, Any]:
+        """Return what `-e` said, as written: it wins over every level of a playbook too."""
+
     def spec(self, host: str) -> HostSpec:
         """Return what relight reads of a host, rendered and checked."""
 

@@ -53,8 +53,10 @@ class LoadedProject:
         preset_files: Mapping[str, PresetFile],
         settled: Mapping[str, Settled],
         vault: Vault,
+        extra: Mapping[str, Any] = {},
     ) -> None:
         self.root = root
+        self._extra = extra
         self._vault = vault
         self.inventory = inventory
         self.presets: Mapping[str, Preset] = {
@@ -71,6 +73,10 @@ class LoadedProject:
         """Return a host's variables as written: templates in them are not rendered yet."""
         variables = self._host(host).rendered.variables
         return {name: variable.value for name, variable in variables.items()}
+
+    def extra_variables(self) -> Mapping[str, Any]:
+        """Return what `-e` said, as written: it wins over every level of a playbook too."""
+        return self._extra
 
     def spec(self, host: str) -> HostSpec:
         """Return what relight reads of a host; raises InputFaults where no engine is said."""

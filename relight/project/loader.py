@@ -100,7 +100,8 @@ class _Reading:
         everybody = {**rendered, **guesses}
         self._check_unused(everybody)
         self._files.add(nowhere_defined(everybody, self._root))
-        return LoadedProject(self._root, inventory, self._presets, settled, self._vault)
+        extra = {name: variable.value for name, variable in self._extra.items()}
+        return LoadedProject(self._root, inventory, self._presets, settled, self._vault, extra)
 
     def _rendered(self, host: str, inventory: Inventory) -> Rendered:
         variables = of_host(host, self._sources, inventory, self._beside, self._extra)

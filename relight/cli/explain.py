@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 
-import httpx
-
 from relight.cli.look import one_target
 from relight.cli.run import Options, say_with
-from relight.core.build import Build, BuildFlag, Explained, Explanation
-from relight.core.doctor import findings
+from relight.core.build import Build, BuildFlag, Explained
 from relight.core.events import Event, Note, Table
-from relight.core.startup import Ending
 from relight.deploy.build_checks import read_build
+from relight.deploy.doctor import examine
+from relight.deploy.effective import explain_now
 from relight.deploy.look import Seen, look
-from relight.deploy.proof import client
-from relight.deploy.target import Target
+from relight.deploy.remembered import Kept, flag_history
 from relight.deploy.wanted import port_of, wanted_of
 from relight.errors import EXIT_FAILED, EXIT_OK, HostError, UsageError
 
 Say = Callable[[Event], None]
+_HISTORY_COLUMNS = ("when (UTC)", "build", "model", "what was rejected", "why")
 _FLAG_COLUMNS = ("flag", "also", "type", "default", "choices", "")
 
 
@@ -64,46 +62,33 @@ def build_changes(one: Build, two: Build, match: str = "") -> tuple[tuple[str, .
 
 
 def explain(options: Options, host: str, service: str, flag: str) -> int:
-    """Print what the running server does with what was asked of it, in three groups."""
+    """Print what the server does with what was asked of it, in three groups.
+
+    What does not run is told from what was kept with its release. One flag comes with its history.
+    """
 
     def act(say: Say) -> int:
         with one_target(options, host, service, say) as target:
-            groups = explanation(target)
-        wanted = flag.lstrip("-").replace("_", "-")
+            groups, when = explain_now(target)
+            history = flag_history(target, flag.lstrip("-")) if flag else ()
+        if when:
+            say(Note(level="warning", host=target.host, text=when))
+        wanted = target.engine.canonical(flag.lstrip("-").replace("_", "-"))
         titles = ("asked and got", "asked and not got", "changed without being asked")
+        told = False
         for title, group in zip(titles, (groups.kept, groups.lost, groups.changed), strict=True):
-            rows = tuple(_explained(one) for one in group if not wanted or one.flag == wanted)
+            rows = tuple(_explained(one) for one in group if not flag or one.flag == wanted)
             if rows:
+                told = True
                 say(Table(title=title, columns=("flag", "asked", "is", "why"), rows=rows))
+        if flag and not told:
+            say(Note(host=target.host, text=f"--{wanted} was not asked for, nor changed"))
+        if history:
+            rows = tuple(map(_remembered, history))
+            say(Table(title=f"--{wanted} on this host", columns=_HISTORY_COLUMNS, rows=rows))
         return EXIT_OK
 
     return say_with(options, act)
-
-
-def explanation(target: Target) -> Explanation:
-    """Return requested against effective for what serves; raises HostError when nothing does."""
-    seen = look(target, write=False)
-    release = seen.observed.release
-    if release is None or seen.observed.state != "running":
-        raise HostError(target.host, f"service {target.name} does not run: nothing to explain")
-    reader = target.engine.reader()
-    for piece in target.store.whole_log(seen.observed.launch):
-        reader.feed(piece)
-    reader.close()
-    with client(target, release) as http:
-        try:
-            info = http.get(target.engine.endpoints.info).json()
-        except (httpx.HTTPError, ValueError):
-            info = {}
-    wanted = wanted_of(target, seen, port=release.port)
-    compute = seen.facts.gpus[0].compute if seen.facts.gpus else ""
-    return target.engine.explain(
-        release.flags,
-        info if isinstance(info, dict) else {},
-        reader.reading(Ending(state="running")),
-        read_build(target, wanted, write=False),
-        float(compute) * 10 if compute.replace(".", "", 1).isdigit() else None,
-    )
 
 
 def doctor(options: Options, host: str, service: str) -> int:
@@ -111,34 +96,12 @@ def doctor(options: Options, host: str, service: str) -> int:
 
     def act(say: Say) -> int:
         with one_target(options, host, service, say) as target:
-            seen = look(target, write=False)
-            forwards = _forwards(target)
-        found = findings(
-            seen.facts,
-            seen.observed,
-            target.service,
-            launcher=target.spec.launcher,
-            declared=sum(gpu.count for gpu in target.spec.gpus),
-        )
+            found = examine(target)
         rows = [(str(one.level), one.subject, one.what, one.todo) for one in found]
-        rows.append(forwards)
-        rows.sort(key=lambda row: ("fault", "warning", "unknown", "ok").index(row[0]))
         say(Table(title=target.host, columns=("", "what", "finding", "to do"), rows=tuple(rows)))
         return EXIT_FAILED if any(row[0] == "fault" for row in rows) else EXIT_OK
 
     return say_with(options, act)
-
-
-def _forwards(target: Target) -> tuple[str, str, str, str]:
-    """Return whether HTTP may travel inside the connection: tried against a port that is closed."""
-    try:
-        with httpx.Client(transport=target.connection.transport(), timeout=10) as http:
-            http.get("http://127.0.0.1:9/")
-    except HostError as error:
-        return ("fault", "forwarding", str(error), "allow it: AllowTcpForwarding local")
-    except httpx.HTTPError:
-        pass
-    return ("ok", "forwarding", "HTTP travels inside the connection", "")
 
 
 def _build_of(options: Options, host: str, service: str, say: Say) -> Build:
@@ -184,6 +147,14 @@ def _told(flag: BuildFlag | None) -> str:
 
 def _choices(choices: Sequence[object] | None) -> str:
     return "" if choices is None else ", ".join(map(str, choices))
+
+
+def _remembered(kept: Kept) -> tuple[str, ...]:
+    one = kept.rejection
+    what = f"layer {one.name}" if one.what == "layer" else f"{one.what} {one.name}"
+    instead = "" if one.instead is None else f" ({one.instead} served instead)"
+    why = one.reason or one.evidence
+    return (one.at, kept.build, one.model, f"{what} {one.proof}{instead}", why)
 
 
 def _explained(one: Explained) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from relight.core.syntax import expression_of
+
 Argument = str | int | float | bool | None | list[object]
 
 _SECRET = re.compile(r"api_?key|password|secret|token$|credential|ssl_keyfile", re.IGNORECASE)
@@ -54,7 +56,7 @@ def is_secret(name: str) -> bool:
 
 def _parsed(text: str) -> Iterator[tuple[str, object]]:
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = expression_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if isinstance(tree, ast.Call):

@@ -6,6 +6,8 @@ import ast
 from functools import cache
 from importlib.resources import files
 
+from relight.core.syntax import module_of
+
 
 @cache
 def text_of(*modules: str) -> str:
@@ -17,7 +19,7 @@ def _body(name: str) -> str:
     """Return a module's source without the imports that only this package has."""
     source = (files(__name__) / f"{name}.py").read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
-    for node in ast.parse(source).body:
+    for node in module_of(source).body:
         module = node.module if isinstance(node, ast.ImportFrom) else None
         if module == "__future__" or (module or "").startswith("relight."):
             for index in range(node.lineno - 1, node.end_lineno or node.lineno):

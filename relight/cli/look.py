@@ -80,7 +80,9 @@ def releases(options: Options, host: str, service: str) -> int:
         rows = []
         for name in sorted(observed.releases, reverse=True):
             ledger = observed.ledger
-            started = ledger.of_release(name, "started", "promoted", "failed", "rolled_back")
+            started = ledger.of_release(
+                name, "started", "adopted", "promoted", "failed", "rolled_back"
+            )
             measured = ledger.of_release(name, "benchmarked")
             marks = [
                 word

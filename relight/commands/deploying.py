@@ -1,4 +1,4 @@
-"""Commands that change a host: deploy, plan, rollback, restart, stop, play."""
+"""Commands that change a host: deploy, plan, rollback, restart, stop, adopt."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _HELP = {
     "benchmark": "--no-benchmark: promote on readiness alone",
     "preflight": "--no-preflight: skip the engine's own argument checks",
     "retry_layers": "try again what this host's engine build rejected before",
+    "pid": "the server's process; default: who listens on the service's port",
     "to": "a release by its name (inv releases); default: the known-good",
 }
 
@@ -176,4 +177,20 @@ def stop(
     _with(lambda: chosen, "stop.yml", host, inventory, as_json=json, check=False, diff=False)
 
 
-COMMANDS = (deploy, plan, rollback, restart, stop)
+@task(iterable=["inventory"], help=_help("pid", "check", "wait"))
+def adopt(
+    _: Context,
+    host: str = "",
+    service: str = "",
+    pid: int = 0,
+    check: bool = False,
+    wait: int = 0,
+    inventory: list[str] = [],
+    json: bool = False,
+) -> None:
+    """Make a server that runs unmanaged the known-good release; it is not restarted."""
+    chosen = {"only": service, "pid": pid, "wait": wait}
+    _with(lambda: chosen, "adopt.yml", host, inventory, as_json=json, check=check, diff=False)
+
+
+COMMANDS = (deploy, plan, rollback, restart, stop, adopt)

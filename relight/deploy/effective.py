@@ -59,7 +59,7 @@ def stored_effective(target: Target, release: str) -> Effective | None:
 
 def keep_effective(
     target: Target,
-    wanted: Wanted,
+    wanted: Wanted | None,
     release: Release,
     launch: int,
     reading: Reading,
@@ -68,10 +68,11 @@ def keep_effective(
 ) -> None:
     """Ask the server what it made of its flags, keep it with the release, and tell what differs.
 
-    `former` is the known-good before. Whatever goes wrong here changes nothing of the deploy.
+    `former` is the known-good before; without `wanted` the build's defaults are not known.
+    Whatever goes wrong here changes nothing of the deploy.
     """
     try:
-        build = cached_build(target, wanted)
+        build = cached_build(target, wanted) if wanted is not None else None
         groups, info = _explained(target, release, reading, build, facts)
         now = Effective(
             release=release.id,

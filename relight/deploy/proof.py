@@ -13,9 +13,11 @@ from relight.core import canary as asking
 from relight.core.failure import Diagnosis, FailureClass
 from relight.core.preset import Canary
 from relight.core.release import Release
+from relight.core.takeover import ENV_FILE, read_secret, secret_variable
 from relight.deploy.target import Target
 
 _ANSWER_WITHIN = 60.0
+_FIRST = 2  # the first sampled request compiled for a minute on an H200 (SGLang 0.5.12)
 _HEALTH_WITHIN = 25.0  # SGLang's own /health waits 20 s for a token before it says 503
 
 
@@ -30,7 +32,7 @@ def client(target: Target, release: Release, *, timeout: float = _ANSWER_WITHIN)
         transport=target.connection.transport(),
         base_url=url(release),
         timeout=timeout,
-        headers=_authorization(release),
+        headers=_authorization(target, release),
     )
 
 
@@ -50,6 +52,7 @@ class Proof:
     announced: Sequence[int] = ()
     _card_length: tuple[int, ...] = ()
     _texts: list[str] = field(default_factory=list)
+    _answered: bool = False
 
     def healthy(self) -> Diagnosis | None:
         """Return what is wrong with health and the model's name."""
@@ -146,16 +149,17 @@ class Proof:
             "max_tokens": max_tokens,
             "temperature": temperature,
         }
+        limit = (self.http.timeout.read or _ANSWER_WITHIN) * (1 if self._answered else _FIRST)
         try:
-            answer = self.http.post(self.target.engine.endpoints.chat, json=body)
+            answer = self.http.post(self.target.engine.endpoints.chat, json=body, timeout=limit)
         except httpx.TimeoutException:
-            limit = self.http.timeout.read or 0.0
             return _broken(
                 FailureClass.RUNTIME_HANG,
                 f"health answers, but a chat request got no answer in {limit:.0f} s",
             )
         except httpx.HTTPError as error:
             return _broken(FailureClass.RUNTIME_CRASH, f"a chat request broke off: {_say(error)}")
+        self._answered = True
         if answer.status_code != 200:
             return _broken(
                 FailureClass.WRONG_OUTPUT,
@@ -186,8 +190,11 @@ def _reach(release: Release) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _authorization(release: Release) -> dict[str, str]:
+def _authorization(target: Target, release: Release) -> dict[str, str]:
     key = release.flags.get("api-key")
+    kept_apart = secret_variable("api-key")
+    if key is None and kept_apart in release.secrets:
+        key = read_secret(target.store.read_release_file(release.id, ENV_FILE), kept_apart)
     return {"Authorization": f"Bearer {key}"} if isinstance(key, str) else {}
 
 

@@ -15,6 +15,7 @@ PARTS = (
     "30-launch.sh",
     "35-stop.sh",
     "40-releases.sh",
+    "45-adopt.sh",
     "50-lock.sh",
     "60-deadman.sh",
     "70-status.sh",

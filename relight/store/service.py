@@ -165,6 +165,11 @@ class ServiceStore:
             self._do(f"roll back to {release}", *words, timeout=drain + 90, own_channel=True)
         )
 
+    def adopt(self, fence: int, release: str, pid: int, started: int, port: int) -> int:
+        """Make a running process the launch of a release, known-good; returns the launch."""
+        words = ("adopt", fence, release, pid, started, port)
+        return int(self._do(f"adopt process {pid}", *words, timeout=60).strip())
+
     def prune(self, fence: int, keep: int) -> None:
         """Take away old releases and launches; never current, known-good or the last launch."""
         self._do("prune", "prune", fence, keep)

@@ -55,6 +55,7 @@ marked_pids() {
     ls -ln /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 2>/dev/null |
         grep -F -- " -> $own_dir/server.log" | sed -n 's|.* /proc/\([0-9]*\)/fd/[12] -> .*|\1|p'
     launcher_pids "$1"
+    adopted_pids "$1"
 }
 
 # owns LAUNCH: whether any process of the launch lives.

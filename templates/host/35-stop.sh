@@ -43,6 +43,7 @@ do_stop() {
     fi
     record stopping "\"launch\":$stop_launch"
     put "launches/$stop_launch/stopping" yes
+    remember_adopted "$stop_launch"
     stop_gpu=no
     ! uses_gpu || stop_gpu=yes
     launcher_no_restart "$stop_launch"

@@ -7,7 +7,7 @@ do_promote() {
     promote_event=promoted
     [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
     point known-good "$1"
-    launcher_keep "$(last_launch)"
+    keep_running "$(last_launch)"
     record "$promote_event" "\"release\":\"$1\",\"launch\":$(last_launch)"
 }
 

@@ -103,7 +103,7 @@ fire() {
     if [ -z "$fire_good" ]; then
         fire_unconfirmed
     elif [ "$(pointed current)" = "$fire_good" ] && serves "$fire_launch"; then
-        launcher_keep "$fire_launch"
+        keep_running "$fire_launch"
         record kept "\"release\":\"$fire_good\",\"why\":\"it is the known-good and runs\""
     else
         do_rollback 5 "$fire_good" deadman >/dev/null

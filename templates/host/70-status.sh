@@ -19,7 +19,7 @@ cmd_status() {
         printf 'exit=%s\n' "$word"
         first_word "launches/$status_launch/pid"
         printf 'pid=%s\npids=%s\n' "$word" "$own"
-        printf 'log_bytes=%s\n' "$(stat -c %s "launches/$status_launch/server.log" 2>/dev/null)"
+        printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$status_launch/server.log" 2>/dev/null)"
         [ ! -e "launches/$status_launch/stopping" ] || printf 'stopping=yes\n'
     fi
     printf 'state=%s\n' "$(server_state "$status_launch")"
@@ -88,14 +88,15 @@ cmd_pulse() {
     printf 'fence=%s\nstate=%s\n' "$pulse_fence" "$(server_state "$1")"
     first_word "launches/$1/exit"
     printf 'exit=%s\npids=%s\nticks=%s\n' "$word" "$own" "$own_ticks"
-    printf 'log_bytes=%s\n' "$(stat -c %s "launches/$1/server.log" 2>/dev/null)"
+    printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$1/server.log" 2>/dev/null)"
     print_port
     return 0
 }
 
 # follow LAUNCH OFFSET: the log from a byte on, until the launch has ended.
 cmd_follow() {
-    if same_process "launches/$1/supervisor"; then
+    if same_process "launches/$1/supervisor" ||
+        { [ -e "launches/$1/adopted" ] && same_process "launches/$1/pid"; }; then
         exec tail -c "+$(($2 + 1))" -s 0.2 --pid="$id_pid" -f "launches/$1/server.log"
     fi
     exec tail -c "+$(($2 + 1))" "launches/$1/server.log"

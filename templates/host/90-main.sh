@@ -18,7 +18,7 @@ case $command in
         ;;
     # Without the mutex: a heartbeat must not wait for a long step. Checking the fence renews the lease.
     renew) check_fence "$1" ;;
-    record | unlock | arm | disarm | start | stop | promote | rollback | prune | quit)
+    record | unlock | arm | disarm | start | stop | promote | rollback | prune | quit | adopt)
         enter_mutex
         check_fence "$1"
         shift
@@ -44,6 +44,7 @@ case $command in
             promote) do_promote "$1" ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;
+            adopt) do_adopt "$1" "$2" "$3" "$4" ;;
         esac
         ;;
     *) die 64 "unknown command $command" ;;

@@ -156,7 +156,7 @@ def _folder(target: Target, wanted: Wanted) -> str:
 
 def _variables(wanted: Wanted) -> str:
     return "".join(
-        f"export {name}={shlex.quote(value)}; "
+        f"export {shlex.quote(f'{name}={value}')}; "
         for name, value in wanted.environment(Recipe()).items()
     )
 

@@ -46,7 +46,9 @@ def _step(target: Target) -> str:
         f"needs={shlex.quote(' '.join((*NEEDS, *target.launcher.needs)))}",
         f"model_path={_model_path(target)}",
     ]
-    script = target.engine.version_script(spec)
+    # Quoted as a whole: what is no variable's name is an error of `export`, never a command.
+    own = "".join(f"export {shlex.quote(f'{name}={value}')}; " for name, value in spec.env.items())
+    script = own + target.engine.version_script(spec)
     if target.archive is not None:
         place = on_host(target.archive.place(target.spec.home))
         version = f"PYTHONPATH={place} sh -c {shlex.quote(_at_home(script))}"

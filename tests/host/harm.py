@@ -69,7 +69,9 @@ def _apart(held: Field, site: Site, controller: Controller) -> None:
 def engine(held: Field, site: Site, _: Controller) -> None:
     """Kill the server's main process from outside."""
     main = held.file(site, "last-launch").read_text().strip()
-    words = held.file(site, f"launches/{main}/pid").read_text().split()
+    pid = held.file(site, f"launches/{main}/pid")
+    until(pid.exists, 20, "the engine's process", every=0.01)
+    words = pid.read_text().split()
     held.bed.ssh(site.number, f"kill -KILL {words[0]}", user="root")
 
 

@@ -58,13 +58,15 @@ class Rig:
     home: Path
     env: dict[str, str]
     host: str = "box"
+    port: int = 0
+    """0: a free one, which another test may take first; tests that run beside others set it."""
     host_vars: dict[str, Any] = field(default_factory=dict)
 
     def write(self, preset: Mapping[str, Any] | None = None, **services: Any) -> None:
         """Write inventory and preset; JSON is YAML."""
         import json  # noqa: PLC0415 - small
 
-        services = services or {"main": {"preset": "tiny", "port": 0}}
+        services = services or {"main": {"preset": "tiny", "port": self.port}}
         hosts = {
             "all": {
                 "hosts": {

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 
 from tests.deploy.conftest import Rig
+from tests.deploy.scenarios import free_port
 
 TEXT_ONLY = {"layers": {"text-only": {"flags": {"language-only": True}}}}
+
+
+@pytest.fixture(autouse=True)
+def _own_port(rig: Rig) -> None:
+    """Let no other test take the port between two launches."""
+    rig.port = free_port()
+    rig.write()
 
 
 def events(rig: Rig, *names: str) -> list[str]:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from relight.deploy.remembered import flag_history
 from tests.deploy.conftest import Rig
+from tests.deploy.scenarios import free_port
 
 LAYER = {"layers": {"chunk": {"flags": {"enable-mixed-chunk": True}}}}
 CRASH = {"RELIGHT_STANDIN_SCENARIO": "unattributed_crash:when=enable-mixed-chunk"}
+
+
+@pytest.fixture(autouse=True)
+def _own_port(rig: Rig) -> None:
+    """Let no other test take the port between two launches."""
+    rig.port = free_port()
+    rig.write()
 
 
 def launches(rig: Rig) -> int:
@@ -61,7 +71,7 @@ def test_another_build_does_not_inherit_it(rig: Rig) -> None:
     rig.deploy("--no-benchmark")
     rig.host_vars["relight_engine"] = {
         "python": "python3",
-        "archive": "standin:0.5.12",
+        "archive": "standin:0.5.23",
         "env": {"RELIGHT_STANDIN_SPEED": "0.5"},
     }
     rig.write({**LAYER, "env": {"SOME": "thing"}})

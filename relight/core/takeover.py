@@ -42,7 +42,7 @@ class Process:
     pid: int
     started: int
     uid: int
-    argv: tuple[str, ...]
+    argv: tuple[str, ...] = field(repr=False)
     cwd: str
     environ: Mapping[str, str] = field(repr=False)
     relight: str = ""

@@ -101,7 +101,7 @@ def host_faults(launcher: str, seen: Seen) -> list[str]:
         faults.append(
             "the port is held by a process that is not relight's: "
             + "; ".join(observed.foreign)
-            + "; end it yourself or give the service another port"
+            + "; `inv adopt` takes over a server, else end it yourself or choose another port"
         )
     if facts.model in ("missing", "no config.json"):
         faults.append(f"the model's folder is {facts.model}; check the preset's model")

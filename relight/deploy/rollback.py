@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 from relight.core.attempt import Ready
@@ -9,6 +10,7 @@ from relight.core.gave_up import reason_of
 from relight.core.observed import Observed, read_release
 from relight.core.release import Release
 from relight.deploy.proof import client, healthy
+from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
 from relight.deploy.watch import Watch
 from relight.errors import EXIT_DARK, EXIT_OK, EXIT_ROLLED_BACK, HostError
@@ -61,14 +63,18 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     limits = target.preset.readiness
     # The last resort is given the longer of both times: giving up on it helps nobody.
     within = max(release.within, limits.within)
+    past = past_starts(target, release.preset, release.model)
     store.arm(fence, _DRAIN + within + 120)
     launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
     readiness = limits.model_copy(update={"within": within, "settle": min(2.0, limits.settle)})
     target.say(f"launch {launch}: {back}, stored bytes")
-    verdict = Watch(target, release, launch, fence, 1, readiness).run()
+    watch = Watch(target, release, launch, fence, 1, readiness, past=past)
+    verdict = watch.run()
     if isinstance(verdict, Ready):
+        walked = watch.pace.segments(time.monotonic())
         store.promote(fence, back)
         store.disarm(fence)
+        keep_start(target, release, walked)
         return CameTo(back, serves=True, changed=True, message=f"rolled back to {back}; it serves")
     wrong = f"{back} was started and does not serve: {reason_of(verdict.diagnosis)}"
     if observed.known_good not in (None, back):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from relight.core.desired import Wanted
+from relight.core.release import Release
 from relight.core.time_left import Segment, Start, read_starts
 from relight.deploy.target import Target
 from relight.errors import RelightError
@@ -14,24 +14,27 @@ from relight.store.kept import keep, kept
 _PLACE = "starts.json"
 
 
-def past_starts(target: Target, wanted: Wanted) -> tuple[Start, ...]:
+def past_starts(target: Target, preset: str, model: str) -> tuple[Start, ...]:
     """Return this host's starts of the preset and model; none when they cannot be read."""
     try:
         known = read_starts(kept(target.store, _PLACE))
     except (RelightError, TimeoutError):
         return ()
-    return known.like(wanted.preset_name, wanted.preset.model)
+    return known.like(preset, model)
 
 
 def keep_start(
-    target: Target, wanted: Wanted, release: str, segments: Sequence[Segment], stop: float
+    target: Target, release: Release, segments: Sequence[Segment], stop: float = 0.0
 ) -> None:
-    """Keep how long a start took that became ready; a failure is told and changes nothing."""
+    """Keep how long a start took that became ready; a failure is told and changes nothing.
+
+    `stop` are the seconds that stopping the server before it took, 0 where there was none.
+    """
     start = Start(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        release=release,
-        preset=wanted.preset_name,
-        model=wanted.preset.model,
+        release=release.id,
+        preset=release.preset,
+        model=release.model,
         segments=tuple(segments),
         stop=round(stop, 2),
     )

@@ -49,7 +49,8 @@ class Switch:
         What the launches proved is kept on the host, whichever way it ended.
         """
         self.attempts = list(refusals(self.refused, self.remembered))
-        self.past = past_starts(self.target, self.wanted)
+        wanted = self.wanted
+        self.past = past_starts(self.target, wanted.preset_name, wanted.preset.model)
         ready = self._climb()
         release = self.release.id if self.release is not None else ""
         remember(self.target, self.wanted, self.attempts, self.refused, release)
@@ -120,8 +121,7 @@ class Switch:
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)
         if isinstance(verdict, Ready):
-            stop = stopped - began
-            keep_start(target, self.wanted, release.id, watch.pace.segments(ended), stop)
+            keep_start(target, release, watch.pace.segments(ended), stopped - began)
 
     def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
         """Say once of everything that is given up; what preflight left out was said there."""

@@ -138,14 +138,17 @@ def _launch(
 
 
 def _given(release: Release) -> str:
-    return "; ".join(f"without {one.what} ({one.reason})" for one in release.gave_up)
+    return "; ".join(
+        f"{'with' if one.reason.startswith('set: ') else 'without'} {one.what} ({one.reason})"
+        for one in release.gave_up
+    )
 
 
 def _forecast(target: Target, wanted: Wanted, state: str) -> str:
     readiness = target.preset.readiness
     worst = spell(min(target.preset.max_downtime, readiness.within * target.preset.attempts))
     stop = "stop the running server, then " if state == "running" else ""
-    past = past_starts(target, wanted)
+    past = past_starts(target, wanted.preset_name, wanted.preset.model)
     usual = downtime(past)
     if usual is None:
         return f"would {stop}launch; down at worst {worst} (no start of it is known here)"

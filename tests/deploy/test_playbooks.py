@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.deadline import until
 from tests.deploy.conftest import FAST, Ended, Rig
+from tests.deploy.scenarios import free_port
+
+
+@pytest.fixture(autouse=True)
+def _own_port(rig: Rig) -> None:
+    rig.port = free_port()
+    rig.write()
 
 
 def words(rig: Rig, name: str, **extra: Any) -> tuple[str, ...]:

@@ -64,9 +64,12 @@ class Proof:
                 return _broken(FailureClass.RUNTIME_HANG, what)
             cards = _cards(self.http.get(paths.models, timeout=_HEALTH_WITHIN))
         except (httpx.HTTPError, ValueError) as error:
-            return _broken(
-                FailureClass.RUNTIME_HANG, f"no answer on port {release.port}: {_say(error)}"
+            # Silence is a hang; a connection that is refused or breaks off is a server that is gone.
+            gone = isinstance(error, httpx.HTTPError) and not isinstance(
+                error, httpx.TimeoutException
             )
+            failure = FailureClass.RUNTIME_CRASH if gone else FailureClass.RUNTIME_HANG
+            return _broken(failure, f"no answer on port {release.port}: {_say(error)}")
         names = [str(card.get("id"))[:200] for card in cards]
         if release.served_name not in names:
             there = ", ".join(names) or "nothing"

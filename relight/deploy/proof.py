@@ -64,7 +64,7 @@ class Proof:
                 return _broken(FailureClass.RUNTIME_HANG, what)
             cards = _cards(self.http.get(paths.models, timeout=_HEALTH_WITHIN))
         except (httpx.HTTPError, ValueError) as error:
-            # Silence is a hang; a connection that is refused or breaks off is a server that is gone.
+            # Silence is a hang; a connection refused or broken off is a server that is gone.
             gone = isinstance(error, httpx.HTTPError) and not isinstance(
                 error, httpx.TimeoutException
             )

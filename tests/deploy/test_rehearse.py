@@ -19,7 +19,7 @@ def kept(rig: Rig) -> set[str]:
 def test_a_drill_plays_beside_the_service(rig: Rig) -> None:
     """The service's process, files and port stay; the drill's folder is gone; the code is told."""
     rig.deploy("--no-benchmark")
-    before = rig.observed()
+    before, files = rig.observed(), kept(rig)
     words = (
         "rehearse",
         "--host",

@@ -41,35 +41,55 @@ def read_effective(text: str) -> Effective | None:
     return kept.model_copy(update={"explanation": plain})
 
 
-def differences(
-    before: Explanation | None, now: Explanation
-) -> tuple[tuple[str, str, str, str], ...]:
+def differences(before: Effective | None, now: Effective) -> tuple[tuple[str, str, str, str], ...]:
     """Return what is otherwise in effect, as rows under COLUMNS.
 
-    Without a former release: what was asked for and not got.
+    What was asked for otherwise and comes to the same is no row, unless it was not got. Without a
+    former release: what was asked for and not got.
     """
     if before is None:
-        return tuple((f"--{one.flag}", "-", _lost(one), _why(one)) for one in now.lost)
-    former, latter = dict(_told(before)), dict(_told(now))
+        lost = now.explanation.lost
+        return tuple((f"--{one.flag}", "-", _lost(one), _why(one)) for one in lost)
+    former, latter = dict(_told(before.explanation)), dict(_told(now.explanation))
     rows = []
     for flag in dict.fromkeys((*latter, *former)):
-        old, new = (told.get(flag, ("default", "")) for told in (former, latter))
-        if old[0] != new[0]:
-            rows.append(
-                (f"--{flag}", old[0], new[0], new[1] or (old[1] and f"no longer: {old[1]}"))
-            )
+        old = former.get(flag) or _untold(flag, before)
+        new = latter.get(flag) or _untold(flag, now)
+        if old.value == new.value and (old.shown == new.shown or not new.lost):
+            continue
+        why = new.why or (old.why and f"no longer: {old.why}")
+        rows.append((f"--{flag}", old.shown, new.shown, why))
     return tuple(rows)
 
 
-def _told(groups: Explanation) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each flag with its effect and the reason, in words that two starts share."""
+class _Told(Frozen):
+    """One flag's effect: its value, and how it is shown."""
+
+    value: str
+    shown: str
+    why: str = ""
+    lost: bool = False
+
+
+def _told(groups: Explanation) -> Iterator[tuple[str, _Told]]:
     for one in groups.changed:
-        yield one.flag, (f"{_value(one.resolved)} (not asked)", _why(one))
+        value = _value(one.resolved)
+        yield one.flag, _Told(value=value, shown=f"{value} (not asked)", why=_why(one))
     for one in groups.kept:
-        shown = one.requested if one.resolved is None else one.resolved
-        yield one.flag, (_value(shown), "")
+        value = _value(one.requested if one.resolved is None else one.resolved)
+        yield one.flag, _Told(value=value, shown=value)
     for one in groups.lost:
-        yield one.flag, (_lost(one), _why(one))
+        value = "not in effect" if one.resolved is None else _value(one.resolved)
+        yield one.flag, _Told(value=value, shown=_lost(one), why=_why(one), lost=True)
+
+
+def _untold(flag: str, release: Effective) -> _Told:
+    """Return what a release says of a flag that was neither asked for nor explained."""
+    field = flag.replace("-", "_")
+    if field not in release.info:
+        return _Told(value="default", shown="default")
+    value = _value(_printable(release.info[field]))
+    return _Told(value=value, shown=f"{value} (not asked)")
 
 
 def _lost(one: Explained) -> str:

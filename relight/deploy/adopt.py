@@ -21,14 +21,15 @@ def left_over(wanted: Wanted, observed: Observed) -> Release | None:
     return release if serves and not observed.confirmed else None
 
 
-def adopt(target: Target, fence: int, release: Release, observed: Observed) -> bool:
-    """Watch a running launch until it is proved; False when it is not what it should be."""
+def adopt(target: Target, fence: int, release: Release, observed: Observed) -> Watch | None:
+    """Watch a running launch until it is proved; None when it is not what it should be."""
     readiness = target.preset.readiness
     target.say(f"launch {observed.launch}: {release.id} was left unconfirmed, and is proved now")
     target.store.arm(fence, readiness.within + readiness.settle + _ARM_MARGIN)
-    verdict = Watch(target, release, observed.launch, fence, 1, readiness).run()
+    watch = Watch(target, release, observed.launch, fence, 1, readiness)
+    verdict = watch.run()
     if not isinstance(verdict, Ready):
         target.say(f"it does not serve: {verdict.diagnosis.summary}", "warning")
-        return False
+        return None
     target.store.record(fence, "ready", release=release.id, adopted=True)
-    return True
+    return watch

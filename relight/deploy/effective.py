@@ -90,7 +90,7 @@ def keep_effective(
         return
     if former == release.id:
         return
-    rows = differences(before.explanation if before is not None else None, groups)
+    rows = differences(before, now)
     if rows:
         against = f"in effect, against {former}" if before is not None else "asked and not got"
         target.report(Table(title=f"{release.id}: {against}", columns=COLUMNS, rows=rows))

@@ -11,7 +11,6 @@ import httpx
 
 from relight import __version__
 from relight.core.build import PastedCommand
-from relight.core.facts import HostFacts
 from relight.core.release import Release
 from relight.core.startup import Ending
 from relight.core.takeover import (
@@ -25,10 +24,13 @@ from relight.core.takeover import (
     server_of,
     takeover,
 )
+from relight.deploy.build_checks import read_build
 from relight.deploy.effective import keep_effective
+from relight.deploy.look import look
 from relight.deploy.proof import client, healthy
 from relight.deploy.target import Target
-from relight.errors import HostError, UsageError
+from relight.deploy.wanted import wanted_of
+from relight.errors import HostError, RelightError, UsageError
 from relight.store.kept import keep
 
 _ANSWER_WITHIN = 15.0
@@ -88,13 +90,26 @@ def take_over(target: Target, fence: int, server: Server) -> Release:
         raise HostError(target.host, what, "what does not answer is no way back; try again later")
     launch = store.adopt(fence, taken.release.id, process.pid, process.started, taken.release.port)
     _warn(target, server)
+    try:
+        _explain(target, taken.release, launch)
+    except (RelightError, TimeoutError) as error:
+        target.say(f"what is in effect was not kept: {error}", "warning")
+    return taken.release
+
+
+def _explain(target: Target, release: Release, launch: int) -> None:
+    """Keep what is in effect; the build's defaults count where the engine is the inventory's."""
     reader = target.engine.reader()
-    for piece in store.whole_log(launch):
+    for piece in target.store.whole_log(launch):
         reader.feed(piece)
     reader.close()
+    seen = look(target, write=True)
+    wanted = None
+    if seen.facts.engine_version == release.engine_version:
+        wanted = wanted_of(target, seen, port=release.port)
+        read_build(target, wanted, write=True)  # kept, and read from there
     reading = reader.reading(Ending(state="running"))
-    keep_effective(target, None, taken.release, launch, reading, HostFacts(), None)
-    return taken.release
+    keep_effective(target, wanted, release, launch, reading, seen.facts, None)
 
 
 def _takeover(target: Target, server: Server) -> Takeover:

@@ -10,6 +10,7 @@ from relight.core.duration import spell
 from relight.core.flags import FlagValue
 from relight.core.gave_up import reason_of
 from relight.core.model import Frozen
+from relight.core.observed import Observed
 from relight.core.outcome import Outcome
 from relight.core.release import Release
 from relight.core.startup import Ending
@@ -26,6 +27,7 @@ from relight.deploy.starts import past_starts
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
+from relight.deploy.watch import Watch
 from relight.deploy.way_back import broken_way_back
 from relight.errors import Interrupted, RelightError, Unreachable
 from relight.modules import Scope
@@ -98,7 +100,9 @@ def _launch(
     write_secrets(target, wanted)
     observed = target.store.status(args.port)
     left = left_over(wanted, observed)
-    if left is not None and adopt(target, values["fence"], left, observed):
+    watch = adopt(target, values["fence"], left, observed) if left is not None else None
+    if left is not None and watch is not None:
+        _keep_effect(target, wanted, seen, watch, observed)
         values |= {"release": left.id, "degraded": left.degraded}
         msg = f"{left.id} was running unconfirmed and is ready; it was not started anew"
         return Outcome(changed=True, degraded=left.degraded, msg=msg, values=values)
@@ -122,9 +126,7 @@ def _launch(
     release, watch = switch.release, switch.watch
     if release is None or watch is None:
         raise RuntimeError("a ready switch has a release, and has watched it")
-    reading = watch.reader.reading(Ending(state="running"))
-    former = observed.known_good
-    keep_effective(target, wanted, release, watch.launch, reading, seen.facts, former)
+    _keep_effect(target, wanted, seen, watch, observed)
     values |= {"release": release.id, "degraded": release.degraded}
     if release.degraded and args.strict:
         return Outcome(failed=True, msg=f"degraded, and --strict: {_given(release)}", values=values)
@@ -135,6 +137,14 @@ def _launch(
         msg=f"{release.id} {how}, {spell(switch.downtime)} without a server",
         values=values,
     )
+
+
+def _keep_effect(
+    target: Target, wanted: Wanted, seen: Seen, watch: Watch, before: Observed
+) -> None:
+    reading = watch.reader.reading(Ending(state="running"))
+    launch, former = watch.launch, before.known_good
+    keep_effective(target, wanted, watch.release, launch, reading, seen.facts, former)
 
 
 def _given(release: Release) -> str:

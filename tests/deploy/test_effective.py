@@ -114,3 +114,16 @@ def test_a_flag_comes_with_its_history_on_this_host(rig: Rig, main: dict[str, An
     assert told.code == 0, told.everything
     assert "--enable-mixed-chunk on this host" in told.out
     assert "layer chunk ready without it" in told.out
+
+
+def test_what_an_interrupted_deploy_left_is_explained_too(rig: Rig, main: dict[str, Any]) -> None:
+    """A server that is proved without being started anew has its effect kept as well."""
+    rig.write(None, main=main)
+    rig.deploy("--no-benchmark")
+    before, file = rig.observed(), stored(rig)
+    file.unlink()
+    (rig.store() / "known-good").unlink()
+    ended = rig.deploy("--no-benchmark")
+    assert ended.code == 0, ended.everything
+    assert rig.observed().pid == before.pid
+    assert read_effective(file.read_text()) is not None

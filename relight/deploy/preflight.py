@@ -46,7 +46,11 @@ def preflight(
         return Found(unchanged=True, summary="nothing changed, and it runs")
     if wanted.secrets:
         target.project.secrets(target.host, wanted.preset_name)
-    faults = [*host_faults(target.launcher.name, seen), *version_faults(wanted, seen.facts)]
+    faults = [
+        *host_faults(target.launcher.name, seen),
+        *gpu_faults(wanted, seen.facts),
+        *version_faults(wanted, seen.facts),
+    ]
     refused: dict[str, str] = {}
     if engine_checks and not faults and seen.facts.engine_version is not None:
         build = check_build(target, wanted, write=write)
@@ -108,6 +112,16 @@ def host_faults(launcher: str, seen: Seen) -> list[str]:
     if observed.free_kb is not None and observed.free_kb < _DISK_NEEDED_KB:
         faults.append(f"only {observed.free_kb} kB of disk are free where relight keeps releases")
     return faults
+
+
+def gpu_faults(wanted: Wanted, facts: HostFacts) -> list[str]:
+    """Return a fault when the driver shows GPUs, and not those that the service is bound to."""
+    lost = sorted(set(wanted.service.gpus) - {gpu.index for gpu in facts.gpus})
+    if not lost or not facts.gpus:
+        return []
+    there = ", ".join(str(gpu.index) for gpu in facts.gpus)
+    names = ", ".join(map(str, lost))
+    return [f"the service wants GPU {names}, and the driver shows {there}: see inv doctor"]
 
 
 def version_faults(wanted: Wanted, facts: HostFacts) -> list[str]:

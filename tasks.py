@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 from invoke.collection import Collection
 from invoke.context import Context
-from invoke.tasks import task
+from invoke.tasks import Task, task
 
 from relight.commands import namespace
 
@@ -52,6 +53,5 @@ def ci(c: Context) -> None:
 
 
 ns: Collection = namespace()
-ns.add_task(lint)
-ns.add_task(test)
-ns.add_task(ci)
+for command in (lint, test, ci):
+    ns.add_task(cast("Task[Any]", command))

@@ -76,6 +76,10 @@ class Rehearsal:
         """Return a host's variables, and the folder of the rehearsal."""
         return {**self.project.variables(host), "rehearsal_home": self.spec(host).home}
 
+    def extra_variables(self) -> Mapping[str, Any]:
+        """Return the project's own."""
+        return self.project.extra_variables()
+
     def spec(self, host: str) -> HostSpec:
         """Return the host with the stand-in as its engine, started as a plain process."""
         real = self.project.spec(host)

@@ -175,3 +175,27 @@ def test_a_fetch_wants_room_first(rig: Rig) -> None:
     assert ended.code == 2, ended.everything
     assert "GB are wanted" in ended.out
     assert not mark.exists()
+
+
+def test_extra_variables_win_over_the_play_and_the_inventory(rig: Rig) -> None:
+    """`-e` is stronger than a play's own vars, and than what the host has."""
+    rig.host_vars["place"] = "inventory"
+    rig.write()
+    book = "- hosts: all\n  gather_facts: false\n  vars: {a: play}\n  tasks:\n"
+    book += "    - debug: {msg: 'a={{ a }} place={{ place }} b={{ b }}'}\n"
+    (rig.folder / "book.yml").write_text(book)
+    words = ("play", "--playbook", "book.yml", "-e", "a=1 b=2", "-e", '{"place": "extra"}')
+    ended = rig.run(*words)
+    assert ended.code == 0, ended.everything
+    assert "a=1 place=extra b=2" in ended.out
+
+
+def test_a_variable_that_nobody_gives_is_found_before_the_run(rig: Rig) -> None:
+    """`inv play` refuses with the place of the name, exit 2."""
+    book = "- hosts: all\n  gather_facts: false\n  tasks:\n    - debug: {msg: '{{ nowhere }}'}\n"
+    (rig.folder / "book.yml").write_text(book)
+    ended = rig.run("play", "--playbook", "book.yml")
+    assert ended.code == 2, ended.everything
+    assert "book.yml:4:" in ended.err
+    assert "nowhere" in ended.err
+    assert "PLAY" not in ended.out

@@ -10,16 +10,14 @@ from pydantic import ValidationError
 from relight.cli.look import one_target
 from relight.cli.run import Options, say_with
 from relight.core import ceiling_report, ceiling_words, fit_report, history, verdict_table
-from relight.core.attempt import Recipe, enabled_layers, flags_of
 from relight.core.capacity_facts import CapacityFacts
-from relight.core.capacity_script import SCRIPT, read_answer
 from relight.core.events import Event, Note, Table, Text
 from relight.core.fit import fit
 from relight.core.history import Entry
 from relight.core.verdict import judge
+from relight.deploy.capacity import capacity_of
 from relight.deploy.look import look
 from relight.deploy.measure import by_release, entries
-from relight.deploy.target import Target
 from relight.deploy.wanted import port_of, wanted_of
 from relight.errors import EXIT_OK, HostError, UsageError
 
@@ -108,7 +106,9 @@ def _facts(options: Options, host: str, service: str, facts: str, say: Say) -> C
     if facts:
         return facts_of_file(facts)
     with one_target(options, host, service, say) as target:
-        return facts_of_host(target)
+        seen = look(target, write=False)
+        wanted = wanted_of(target, seen, port=port_of(target, seen))
+        return capacity_of(target, seen, wanted)
 
 
 def facts_of_file(name: str) -> CapacityFacts:
@@ -123,26 +123,3 @@ def facts_of_file(name: str) -> CapacityFacts:
             for one in error.errors()
         )
         raise UsageError("\n".join(faults)) from None
-
-
-def facts_of_host(target: Target) -> CapacityFacts:
-    """Return what the host's driver and the model's files say, with the service's flags."""
-    seen = look(target, write=False)
-    wanted = wanted_of(target, seen, port=port_of(target, seen))
-    path = target.engine.model_path(wanted.request(Recipe()))
-    command = f'{target.engine.python_of(wanted.spec)}exec "$py" - "$RELIGHT_MODEL"'
-    result = target.connection.run(
-        command, data=SCRIPT.encode(), environment={"RELIGHT_MODEL": path}, timeout=120
-    )
-    try:
-        return read_answer(
-            result.out,
-            host=target.host,
-            flags=flags_of(wanted.preset, Recipe(layers=enabled_layers(wanted.preset))),
-            engine_version=wanted.engine_version,
-            empty=bool(seen.observed.pids),
-        )
-    except (ValueError, ValidationError) as error:
-        raise HostError(
-            target.host, str(error), "give the facts in a file: --facts FILE (docs/benchmark.md)"
-        ) from None

@@ -11,6 +11,7 @@ from relight.core.attempt import Refused, first_recipe, refusals
 from relight.core.desired import Wanted
 from relight.core.facts import HostFacts
 from relight.deploy.build_checks import check_build
+from relight.deploy.capacity import say_fit
 from relight.deploy.look import Seen
 from relight.deploy.remembered import forget, known
 from relight.deploy.target import Target
@@ -58,6 +59,8 @@ def preflight(
         refused = build.refused
     for layer, reason in refused.items():
         target.say(f"layer {layer} would not start and is left out: {reason}", "warning")
+    if not faults:
+        say_fit(target, seen, wanted)
     remembered = () if retry or faults else known(target, wanted)
     if retry and write and not faults and forget(target, wanted):
         target.say("what this build rejected before is forgotten: every layer is tried again")

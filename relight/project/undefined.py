@@ -10,7 +10,9 @@ from relight.errors import Fault
 from relight.project import content
 from relight.project.rendering import Rendered
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAMED = re.compile(
+    r"""(?:register|loop_var|index_var)["']?\s*:\s*["']?(\w+)|([A-Za-z_]\w*)["']?\s*[:=]"""
+)
 _AT_RUN_TIME = re.compile(
     r"ansible_\w+|item|omit|hostvars|play_hosts|playbook_dir|inventory_dir|inventory_file|facts"
     r"|environment|vars|role_\w+|relight_\w+"
@@ -22,7 +24,7 @@ def nowhere_defined(hosts: Mapping[str, Rendered], root: Path) -> Iterator[Fault
 
     Variables are rendered when they are needed, as in Ansible: one that lacks a name on some
     hosts is no fault. `register`, `set_fact` and `vars` of playbooks define names too, so every
-    word of the playbooks counts as defined.
+    key of the playbooks and every name that they register counts as defined.
     """
     defined = {name for rendered in hosts.values() for name in rendered.variables}
     words: set[str] | None = None
@@ -46,7 +48,8 @@ def _words(root: Path) -> set[str]:
     for folder in content.folders(root, "playbooks"):
         for path in sorted(folder.rglob("*.y*ml")):
             try:
-                found.update(_WORD.findall(path.read_text("utf-8", "replace")))
+                named = _NAMED.findall(path.read_text("utf-8", "replace"))
+                found.update(name for pair in named for name in pair if name)
             except OSError:
                 continue
     return found

@@ -85,6 +85,8 @@ def _last_event(observed: Observed) -> list[str]:
     at = f" at {last.t}" if last else ""
     why = last.text("why") if last else ""
     by_host = "by the host itself (dead-man)"
+    if event == "rolled_back" and why == "restart":
+        return [f"restarted{at}"]
     if event == "rolled_back":
         return [f"rolled back{at}: {by_host if why == 'deadman' else why}"]
     if event == "deadman_fired":

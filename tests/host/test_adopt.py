@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import signal
@@ -59,12 +60,12 @@ class Foreign:
 
     def end(self) -> None:
         """End what is left of it."""
-        for pid in (*self.pids, *(shell.pid for shell in self.shells)):
-            try:
+        for pid in self.pids:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         for shell in self.shells:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
             shell.wait()
 
 

@@ -17,6 +17,11 @@ def shipped() -> Path:
     return packed if packed.is_dir() else package.parent
 
 
+def internal(path: Path) -> bool:
+    """Return whether a template is relight's own: its scripts belong to the version that runs."""
+    return path.parts[:1] == ("templates",) and path.suffix == ".sh"
+
+
 def folders(root: Path, folder: str) -> tuple[Path, ...]:
     """Return where a folder's files are looked for, in order."""
     return tuple(dict.fromkeys((root / folder, shipped() / folder)))

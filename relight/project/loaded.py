@@ -110,8 +110,12 @@ class LoadedProject:
         return self._vault.values((host, preset), found, document, self.root)
 
     def template(self, name: str) -> str:
-        """Return the text of a file under templates/ (the project's own, else the shipped one)."""
-        path = content.find(self.root, "templates", name)
+        """Return the text of a file under templates/ (the project's own, else the shipped one).
+
+        relight's own scripts are always the shipped ones: an old copy would meet a newer relight.
+        """
+        own = content.internal(Path("templates", name))
+        path = content.find(content.shipped() if own else self.root, "templates", name)
         return read_text(path, Files().shown(path))
 
     def playbook(self, name: str) -> Path:

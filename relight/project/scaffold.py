@@ -20,6 +20,7 @@ def init(directory: Path) -> tuple[str, ...]:
         for folder in content.FOLDERS
         for path in sorted((source / folder).rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith(".")
+        if not content.internal(path.relative_to(source))
     }
     _refuse(directory, tuple(files))
     try:

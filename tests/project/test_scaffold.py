@@ -27,6 +27,16 @@ def test_a_new_folder_holds_the_shipped_content_and_loads(tmp_path: Path) -> Non
     )
 
 
+def test_scripts_of_relight_itself_are_neither_laid_nor_overridden(tmp_path: Path) -> None:
+    """A copy of the host script in a project would outlive the relight that it belongs to."""
+    written = init(tmp_path)
+    assert "templates/launch.sh.j2" in written
+    assert not [name for name in written if name.endswith(".sh")]
+    (tmp_path / "templates" / "host").mkdir()
+    (tmp_path / "templates" / "host" / "10-ground.sh").write_text("touch canary\n")
+    assert "canary" not in load(tmp_path).template("host/10-ground.sh")
+
+
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     """One file in the way stops it before anything is written."""
     (tmp_path / "inventory").mkdir()

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 from relight.connections import Connection
 from relight.core.engine import Endpoints, EngineSpec
 from relight.core.flags import Flags
-from relight.core.measurement import Measurement
+from relight.core.measure.measurement import Measurement
 from relight.core.preset import Benchmark
 from relight.core.startup import Batch
 

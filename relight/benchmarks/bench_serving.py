@@ -18,16 +18,16 @@ from relight.benchmarks.host import watch
 from relight.benchmarks.prompts import Prompt, digest, shipped
 from relight.benchmarks.server import alone, get, open_client
 from relight.connections import Connection
-from relight.core.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
-from relight.core.bench_record import dataset, order, progress, read
-from relight.core.chat_stream import printable
-from relight.core.decode_lines import contents, graph_note, others, summarize
-from relight.core.loads import running_now, served_models
-from relight.core.measurement import Measurement, Pass, Sample
+from relight.core.measure.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
+from relight.core.measure.bench_record import dataset, order, progress, read
+from relight.core.measure.chat_stream import printable
+from relight.core.measure.decode_lines import contents, graph_note, others, summarize
+from relight.core.measure.loads import running_now, served_models
+from relight.core.measure.measurement import Measurement, Pass, Sample
+from relight.core.measure.rounds import limit
+from relight.core.measure.run_plan import answer_tokens, busy_concurrency, since, takes_long
+from relight.core.measure.speculation import draft_settings
 from relight.core.preset import Benchmark
-from relight.core.rounds import limit
-from relight.core.run_plan import answer_tokens, busy_concurrency, since, takes_long
-from relight.core.speculation import draft_settings
 from relight.errors import HostError, RelightError
 
 NAME = "bench_serving"

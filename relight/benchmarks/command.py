@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 from relight.benchmarks import Report, Target
 from relight.connections import Connection
-from relight.core.chat_stream import printable
-from relight.core.measurement import Measurement
+from relight.core.measure.chat_stream import printable
+from relight.core.measure.measurement import Measurement
 from relight.core.preset import Benchmark
 from relight.errors import UsageError
 

@@ -17,14 +17,14 @@ from relight.benchmarks.host import watch
 from relight.benchmarks.prompts import Prompt, digest, shipped
 from relight.benchmarks.server import flush, get, open_client
 from relight.connections import Connection
-from relight.core.chat_stream import sample
-from relight.core.decode_lines import contents, graph_note, others, summarize
-from relight.core.loads import running_now, served_models
-from relight.core.measurement import Measurement, Pass, Sample
+from relight.core.measure.chat_stream import sample
+from relight.core.measure.decode_lines import contents, graph_note, others, summarize
+from relight.core.measure.loads import running_now, served_models
+from relight.core.measure.measurement import Measurement, Pass, Sample
+from relight.core.measure.rounds import limit
+from relight.core.measure.run_plan import cycle, since
+from relight.core.measure.speculation import draft_settings
 from relight.core.preset import Benchmark
-from relight.core.rounds import limit
-from relight.core.run_plan import cycle, since
-from relight.core.speculation import draft_settings
 
 if TYPE_CHECKING:
     import httpx

@@ -9,12 +9,13 @@ from pydantic import ValidationError
 
 from relight.cli.look import one_target
 from relight.cli.run import Options, say_with
-from relight.core import ceiling_report, ceiling_words, fit_report, history, verdict_table
-from relight.core.capacity_facts import CapacityFacts
+from relight.core.capacity import ceiling_report, ceiling_words, fit_report
+from relight.core.capacity.capacity_facts import CapacityFacts
+from relight.core.capacity.fit import fit
 from relight.core.events import Event, Note, Table, Text
-from relight.core.fit import fit
-from relight.core.history import Entry
-from relight.core.verdict import judge
+from relight.core.measure import history, verdict_table
+from relight.core.measure.history import Entry
+from relight.core.measure.verdict import judge
 from relight.deploy.capacity import capacity_of
 from relight.deploy.look import look
 from relight.deploy.measure import by_release, entries

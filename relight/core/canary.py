@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from relight.core.degenerate import repeated_share
 from relight.core.flags import Flags
+from relight.core.measure.degenerate import repeated_share
 from relight.core.preset import Canary
 
 TOKENS = 96

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from relight.core.attempt import Recipe, enabled_layers, flags_of
-from relight.core.capacity_facts import CapacityFacts
-from relight.core.capacity_script import SCRIPT, read_answer
+from relight.core.capacity.capacity_facts import CapacityFacts
+from relight.core.capacity.capacity_script import SCRIPT, read_answer
+from relight.core.capacity.fit import fit
+from relight.core.capacity.fit_report import sentences
 from relight.core.desired import Wanted
-from relight.core.fit import fit
-from relight.core.fit_report import sentences
 from relight.deploy.look import Seen
 from relight.deploy.target import Target
 from relight.errors import HostError

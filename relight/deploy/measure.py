@@ -10,14 +10,14 @@ from pydantic import ValidationError
 
 from relight import benchmarks
 from relight.core.events import Table
-from relight.core.history import Entry
-from relight.core.measurement import Measurement
-from relight.core.metrics import summarize
-from relight.core.promotion import decide
+from relight.core.measure.history import Entry
+from relight.core.measure.measurement import Measurement
+from relight.core.measure.metrics import summarize
+from relight.core.measure.promotion import decide
+from relight.core.measure.verdict import Verdict, judge
+from relight.core.measure.verdict_table import COLUMNS, rows
 from relight.core.release import Release
 from relight.core.startup import Batch
-from relight.core.verdict import Verdict, judge
-from relight.core.verdict_table import COLUMNS, rows
 from relight.deploy.proof import client
 from relight.deploy.target import Target
 from relight.errors import HostError

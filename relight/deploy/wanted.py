@@ -12,8 +12,8 @@ from relight.core.attempt import Recipe
 from relight.core.desired import Wanted, release_of
 from relight.core.engine import EngineSpec
 from relight.core.facts import HostFacts
+from relight.core.language.text_template import render_text
 from relight.core.release import Given, Release
-from relight.core.text_template import render_text
 from relight.deploy.look import Seen
 from relight.deploy.target import Target
 

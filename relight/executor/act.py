@@ -12,10 +12,10 @@ from typing import Any
 from relight import modules
 from relight.connections import Connection
 from relight.core.events import Note
-from relight.core.lazy import OMIT
+from relight.core.language.lazy import OMIT
+from relight.core.language.playbook import ModuleSpec, Task
+from relight.core.language.templating import Templar, TemplateFault
 from relight.core.outcome import Outcome
-from relight.core.playbook import ModuleSpec, Task
-from relight.core.templating import Templar, TemplateFault
 from relight.errors import EXIT_FAILED, RelightError, Unreachable
 from relight.executor.bounded import Bounded
 from relight.executor.flags import flag

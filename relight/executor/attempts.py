@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relight.core.playbook import Task
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.playbook import Task
+from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.flags import number
 from relight.executor.result import TaskResult
 

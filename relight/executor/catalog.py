@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from relight import modules
-from relight.core.playbook import ModuleSpec, Playbook
+from relight.core.language.playbook import ModuleSpec, Playbook
 from relight.project import Project
 from relight.project.playbooks import load_playbook
 

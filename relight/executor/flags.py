@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.templating import Templar, TemplateFault
 
 _TRUE = frozenset({"yes", "true", "on", "1", "y"})
 _FALSE = frozenset({"no", "false", "off", "0", "n", ""})

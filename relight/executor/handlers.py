@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relight.core.events import Note
-from relight.core.playbook import Task
-from relight.core.templating import TemplateFault
+from relight.core.language.playbook import Task
+from relight.core.language.templating import TemplateFault
 from relight.executor.hosts import Host
 from relight.executor.strategy import Around, Strategy
 from relight.executor.variables import task_templar

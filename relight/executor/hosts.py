@@ -11,7 +11,7 @@ from typing import Any
 from relight.connections import Connection
 from relight.core.address import Address
 from relight.core.events import HostRecap
-from relight.core.recap import counted
+from relight.core.language.recap import counted
 
 Connect = Callable[[Address], Connection]
 

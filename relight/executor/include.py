@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from relight.core.playbook import Inherited, Node, Task
+from relight.core.language.playbook import Inherited, Node, Task
 from relight.errors import InputFaults
 from relight.executor.catalog import Modules
 from relight.executor.hosts import Host

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from relight.core.events import Note
-from relight.core.playbook import Play
+from relight.core.language.playbook import Play
 from relight.errors import RelightError
 from relight.executor.hosts import Host
 from relight.executor.strategy import Strategy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from relight.core.playbook import Inherited, Play, Playbook, split_tags, wanted
-from relight.core.templating import Templar
+from relight.core.language.playbook import Inherited, Play, Playbook, split_tags, wanted
+from relight.core.language.templating import Templar
 from relight.errors import UsageError
 from relight.project import Project
 from relight.project.playbook_names import tasks

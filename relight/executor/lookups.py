@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.templating import Templar, TemplateFault
 
 
 def _variable(templar: Templar, name: str, options: Mapping[str, Any]) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.core.playbook import Task
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.playbook import Task
+from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.flags import flag, number
 from relight.executor.result import TaskResult
 from relight.executor.task import Turn

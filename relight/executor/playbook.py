@@ -9,9 +9,9 @@ from typing import Any
 from relight.connections import Connection
 from relight.core.address import Address
 from relight.core.events import Event, Note, PlayStarted, Recap
-from relight.core.playbook import Inherited, Origin, Play, Playbook, Task
-from relight.core.recap import host_exit, worst
-from relight.core.templating import Templar
+from relight.core.language.playbook import Inherited, Origin, Play, Playbook, Task
+from relight.core.language.recap import host_exit, worst
+from relight.core.language.templating import Templar
 from relight.errors import EXIT_INTERRUPTED, UsageError
 from relight.executor import kept
 from relight.executor.batches import batches, ordered

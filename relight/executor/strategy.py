@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relight.core.events import Note, TaskStarted
-from relight.core.playbook import Block, Inherited, Node, Task, wanted
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.playbook import Block, Inherited, Node, Task, wanted
+from relight.core.language.templating import Templar, TemplateFault
 from relight.executor import include, meta
 from relight.executor.flags import flag, number
 from relight.executor.hosts import Host

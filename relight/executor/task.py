@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relight.core.events import DiffShown, TaskEnded
-from relight.core.playbook import Task
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.playbook import Task
+from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.act import act, prepare
 from relight.executor.attempts import attempts, tried
 from relight.executor.flags import flag, number

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relight.core.lazy import plain
-from relight.core.missing import UndefinedName
-from relight.core.playbook import Inherited, Play
-from relight.core.templating import Templar, TemplateFault
+from relight.core.language.lazy import plain
+from relight.core.language.missing import UndefinedName
+from relight.core.language.playbook import Inherited, Play
+from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.hosts import Host
 from relight.executor.lookups import lookups
 from relight.executor.settings import Run

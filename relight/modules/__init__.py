@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from relight.connections import Connection
 from relight.core.events import Event
-from relight.core.playbook import ModuleSpec
+from relight.core.language.playbook import ModuleSpec
 from relight.project import Project
 
 if TYPE_CHECKING:
-    from relight.core.templating import Templar
+    from relight.core.language.templating import Templar
 
 
 @dataclass(frozen=True)

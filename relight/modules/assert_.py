@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
+from relight.core.language.templating import Templar
 from relight.core.outcome import Outcome
-from relight.core.templating import Templar
 from relight.modules import Scope
 
 RAW = ("that",)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from pydantic import model_validator
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.command import Limits, Ran, check, outcome, program, would_run
 from relight.modules import Scope

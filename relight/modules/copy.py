@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from relight.core.arguments import Arguments, Mode
+from relight.core.language.arguments import Arguments, Mode
 from relight.core.outcome import Outcome
 from relight.core.posix.answers import read
 from relight.core.posix.install import Install, script

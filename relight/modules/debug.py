@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import model_validator
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
+from relight.core.language.templating import Templar, TemplateFault
 from relight.core.outcome import Outcome
-from relight.core.templating import Templar, TemplateFault
 from relight.modules import Scope
 
 

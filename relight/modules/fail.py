@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.modules import Scope
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from relight.core.arguments import Arguments, Mode
+from relight.core.language.arguments import Arguments, Mode
 from relight.core.outcome import Diff, Outcome
 from relight.core.posix.answers import attributes, read
 from relight.core.posix.file import FilePlan, script

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.modules import Scope
 

@@ -6,7 +6,7 @@ import re
 
 from pydantic import ConfigDict
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.modules import Scope
 

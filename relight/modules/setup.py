@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.answers import read
 from relight.core.posix.facts import SCRIPT, facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.command import Limits, Ran, check, outcome, shell, would_run
 from relight.modules import Scope

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.answers import read
 from relight.core.posix.stat import script, values

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from relight.connections import Result
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.command import streams
 from relight.modules import Scope

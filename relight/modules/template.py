@@ -6,12 +6,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from relight.core.arguments import Arguments, Mode
+from relight.core.language.arguments import Arguments, Mode
+from relight.core.language.templating import Templar, TemplateFault
 from relight.core.outcome import Outcome
 from relight.core.posix.answers import read
 from relight.core.posix.install import Install, script
 from relight.core.posix.placed import outcome
-from relight.core.templating import Templar, TemplateFault
 from relight.modules import Scope
 
 
@@ -31,7 +31,7 @@ class Args(Arguments):
 
 def run(args: Args, scope: Scope) -> Outcome:
     """Render the template and install what it came to, unless it is there already."""
-    from relight.core.text_template import is_shell, render_with  # noqa: PLC0415  start-up time
+    from relight.core.language.text_template import is_shell, render_with  # noqa: PLC0415  start-up time
 
     source, where = _source(args.src, scope)
     if source is None:

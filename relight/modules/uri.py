@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.modules import Scope
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from relight.core.arguments import Arguments
+from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.core.posix.answers import attributes, read
 from relight.core.posix.waiting import Wait, script

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from relight.core.language.templating import is_template
 from relight.core.service import HostSpec, overlaps
-from relight.core.templating import is_template
 from relight.errors import Fault
 from relight.project.marks import Key
 from relight.project.rendering import Rendered, unrendered

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relight import launchers
 from relight.core.inventory import Inventory
-from relight.core.templating import is_template
+from relight.core.language.templating import is_template
 from relight.errors import Fault, InputFaults
 from relight.project import content, extra_variables
 from relight.project.connection_variables import address

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from relight.core.literal import Literal
+from relight.core.language.literal import Literal
 from relight.errors import Fault, InputFaults
 from relight.project.marks import Document, Key, Mark, Trail
 from relight.project.scalars import plain

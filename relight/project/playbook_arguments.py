@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relight.core.free_form import command_and_options, key_values
-from relight.core.playbook import Catalog, ModuleSpec
-from relight.core.templating import is_template
+from relight.core.language.free_form import command_and_options, key_values
+from relight.core.language.playbook import Catalog, ModuleSpec
+from relight.core.language.templating import is_template
 from relight.errors import Fault
 from relight.project import validation
 from relight.project.marks import Document, Key, Trail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relight.core.playbook import Catalog, Node
+from relight.core.language.playbook import Catalog, Node
 from relight.project import yaml
 from relight.project.marks import Document
 from relight.project.playbook_names import Use

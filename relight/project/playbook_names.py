@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relight.core.playbook import Block, Node, Play, Task
-from relight.core.template_names import needed
-from relight.core.templating import is_template
+from relight.core.language.playbook import Block, Node, Play, Task
+from relight.core.language.template_names import needed
+from relight.core.language.templating import is_template
 from relight.errors import Fault
 from relight.project.marks import Document, Trail
 from relight.project.wording import did_you_mean

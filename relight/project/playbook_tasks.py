@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from relight.core.free_form import key_values
-from relight.core.keywords import KEYWORDS, REFUSED, Place, at
-from relight.core.playbook import Block, Inherited, Node, Origin, Task
-from relight.core.templating import is_template
+from relight.core.language.free_form import key_values
+from relight.core.language.keywords import KEYWORDS, REFUSED, Place, at
+from relight.core.language.playbook import Block, Inherited, Node, Origin, Task
+from relight.core.language.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_arguments import Spot, read_arguments

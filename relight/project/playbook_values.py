@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from relight.core.keywords import LOOP_CONTROL, Kind
-from relight.core.templating import TemplateFault, check_syntax, is_template
+from relight.core.language.keywords import LOOP_CONTROL, Kind
+from relight.core.language.templating import TemplateFault, check_syntax, is_template
 from relight.errors import Fault
 from relight.project.marks import Key, Placer, Trail
 from relight.project.wording import did_you_mean, got
@@ -135,7 +135,7 @@ def _words(what: str) -> tuple[str, str]:
     unknown = re.match(r"No (filter|test) named '([^']*)'", what)
     if unknown is None:
         return f"template: {what}", ""
-    from relight.core.templating import value_environment  # noqa: PLC0415  jinja: only when needed
+    from relight.core.language.templating import value_environment  # noqa: PLC0415  jinja: only when needed
 
     environment = value_environment()
     known = environment.filters if unknown[1] == "filter" else environment.tests

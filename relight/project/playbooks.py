@@ -7,9 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from relight.core.keywords import KEYWORDS, REFUSED, at
-from relight.core.playbook import Catalog, Inherited, Node, Origin, Play, Playbook, Task, VarsFile
-from relight.core.templating import is_template
+from relight.core.language.keywords import KEYWORDS, REFUSED, at
+from relight.core.language.playbook import (
+    Catalog,
+    Inherited,
+    Node,
+    Origin,
+    Play,
+    Playbook,
+    Task,
+    VarsFile,
+)
+from relight.core.language.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_files import Reader, find

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from relight import engines
+from relight.core.language.templating import is_template
 from relight.core.preset import Preset
 from relight.core.service import Service
-from relight.core.templating import is_template
 from relight.errors import Fault
 from relight.project.files import Files
 from relight.project.marks import Document

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from relight.core.lazy import OMIT
-from relight.core.templating import Templar, TemplateFault, check_syntax, is_template
+from relight.core.language.lazy import OMIT
+from relight.core.language.templating import Templar, TemplateFault, check_syntax, is_template
 from relight.errors import Fault
 from relight.project.marks import Document, Placer, Trail
 from relight.project.variables import Variable, Variables

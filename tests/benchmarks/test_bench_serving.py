@@ -12,9 +12,9 @@ import pytest
 from relight.benchmarks import Target, load
 from relight.connections import Connection
 from relight.core.engine import EngineSpec
-from relight.core.metrics import summarize
+from relight.core.measure.metrics import summarize
+from relight.core.measure.validity import faults
 from relight.core.preset import Benchmark
-from relight.core.validity import faults
 from relight.errors import HostError
 from tests.benchmarks.conftest import NEXTN, Serve
 from tests.real.environment import VERSIONS, ensure, model

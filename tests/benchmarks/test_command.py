@@ -6,10 +6,10 @@ import pytest
 
 from relight.benchmarks import Target, load
 from relight.connections import Connection
-from relight.core.comparison import Answer
 from relight.core.engine import Endpoints
+from relight.core.measure.comparison import Answer
+from relight.core.measure.verdict import judge
 from relight.core.preset import Benchmark
-from relight.core.verdict import judge
 from relight.errors import UsageError
 
 TARGET = Target(

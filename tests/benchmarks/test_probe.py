@@ -8,11 +8,11 @@ import pytest
 
 from relight.benchmarks import load, names
 from relight.connections import Connection
-from relight.core.comparison import Answer
-from relight.core.metrics import summarize
+from relight.core.measure.comparison import Answer
+from relight.core.measure.metrics import summarize
+from relight.core.measure.validity import faults
+from relight.core.measure.verdict import judge
 from relight.core.preset import Benchmark
-from relight.core.validity import faults
-from relight.core.verdict import judge
 from tests.benchmarks.conftest import Serve
 
 SHORT = Benchmark(requests=3, max_tokens=192)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from relight.core.filters import FILTERS
-from relight.core.jinja_tests import TESTS
-from relight.core.keywords import KEYWORDS, LOOP_CONTROL, REFUSED
+from relight.core.language.filters import FILTERS
+from relight.core.language.jinja_tests import TESTS
+from relight.core.language.keywords import KEYWORDS, LOOP_CONTROL, REFUSED
 from relight.project.playbook_tasks import META
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "ansible.md").read_text()

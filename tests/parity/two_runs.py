@@ -173,7 +173,7 @@ def extra(out: Path, port: int) -> dict[str, Any]:
 def by_relight(one: Book, out: Path, port: int) -> Left:
     """Run it with relight."""
     from relight.connections import connect  # noqa: PLC0415
-    from relight.core.playbook import split_tags  # noqa: PLC0415
+    from relight.core.language.playbook import split_tags  # noqa: PLC0415
     from relight.executor import load, run  # noqa: PLC0415
     from relight.project.loader import load as load_project  # noqa: PLC0415
 

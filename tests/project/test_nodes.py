@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from relight.core.literal import Literal
-from relight.core.templating import Templar
+from relight.core.language.literal import Literal
+from relight.core.language.templating import Templar
 from relight.errors import InputFaults
 from relight.project.yaml import parse
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from relight.benchmarks.prompts import Prompt
-from relight.core.chat_stream import Mark, mark, printable
+from relight.core.measure.chat_stream import Mark, mark, printable
 
 if TYPE_CHECKING:
     import httpx
@@ -21,7 +21,8 @@ def body(model: str, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
     """Return the request; the server is asked to count tokens along with every piece.
 
     `continuous_usage_stats` is SGLang's (0.5.10 to 0.5.23, entrypoints/openai/protocol.py); a
-    server that does not know it counts at the end, which `relight.core.chat_stream` allows for.
+    server that does not know it counts at the end, which
+    `relight.core.measure.chat_stream` allows for.
     """
     return {
         "model": model,

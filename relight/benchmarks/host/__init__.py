@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 
 from relight.connections import Connection, Stream
-from relight.core.cpu_pressure import Pressure, between, read_pressure
-from relight.core.gpu_readings import FIELDS, OLDER_FIELDS, parse
-from relight.core.measurement import GpuLoad
+from relight.core.measure.cpu_pressure import Pressure, between, read_pressure
+from relight.core.measure.gpu_readings import FIELDS, OLDER_FIELDS, parse
+from relight.core.measure.measurement import GpuLoad
 from relight.errors import RelightError
 
 EVERY_MS = 500

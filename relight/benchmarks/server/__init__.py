@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from relight.benchmarks import Target
 from relight.connections import Connection
-from relight.core.chat_stream import printable
+from relight.core.measure.chat_stream import printable
 
 if TYPE_CHECKING:
     import httpx

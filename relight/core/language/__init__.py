@@ -1,0 +1,1 @@
+"""The playbook language: templates, keywords, variables, recap."""

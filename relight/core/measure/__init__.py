@@ -1,0 +1,1 @@
+"""What a benchmark measured, and the verdict on it."""

@@ -11,7 +11,7 @@ from invoke.tasks import Task, task
 from relight.commands import namespace
 
 TOOLS = Path(sys.executable).parent
-RINGS = ("testbed", "real", "parity")
+RINGS = ("scenarios", "parity", "testbed", "real")
 
 
 @task
@@ -24,6 +24,7 @@ def lint(c: Context) -> None:
 @task(
     help={
         "update": "rewrite the snapshots of rendered scripts",
+        "scenarios": "every line of docs/scenarios.md against the stand-in (5 minutes)",
         "testbed": "ring 4: real systemd hosts on this machine (needs root)",
         "real": "ring 5: SGLang itself on the CPU (downloads about 1 GB once)",
         "parity": "the same playbooks run by ansible-core and by relight",
@@ -33,15 +34,17 @@ def lint(c: Context) -> None:
 def test(
     c: Context,
     update: bool = False,
+    scenarios: bool = False,
+    parity: bool = False,
     testbed: bool = False,
     real: bool = False,
-    parity: bool = False,
     only: str = "",
 ) -> None:
     """Run rings 1 to 3, or the rings that are named."""
-    named = [ring for ring, on in zip(RINGS, (testbed, real, parity), strict=True) if on]
+    on = (scenarios, parity, testbed, real)
+    named = [ring for ring, wanted in zip(RINGS, on, strict=True) if wanted]
     marks = " or ".join(named) or " and ".join(f"not {ring}" for ring in RINGS)
-    workers = "" if named else " -n 2 --dist loadgroup"
+    workers = "" if testbed or real else " -n 2 --dist loadgroup"
     environment = {"RELIGHT_UPDATE_SNAPSHOTS": "1"} if update else {}
     c.run(f"{TOOLS}/pytest -q{workers} -m '{marks}' {only}", env=environment, pty=False)
 

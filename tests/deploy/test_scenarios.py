@@ -13,6 +13,8 @@ from relight.standin.scenarios import SCENARIOS
 from tests.deploy.conftest import ROOT, Rig
 from tests.deploy.scenarios import CASES, Came, Case, Ground, row
 
+pytestmark = pytest.mark.scenarios
+
 TABLE = ROOT / "docs" / "scenarios.md"
 _CELLS = 7
 

@@ -24,7 +24,7 @@ def lint(c: Context) -> None:
 @task(
     help={
         "update": "rewrite the snapshots of rendered scripts",
-        "scenarios": "every line of docs/scenarios.md against the stand-in (5 minutes)",
+        "scenarios": "the scenario table, runbooks and playbooks, played in full (6 minutes)",
         "testbed": "ring 4: real systemd hosts on this machine (needs root)",
         "real": "ring 5: SGLang itself on the CPU (downloads about 1 GB once)",
         "parity": "the same playbooks run by ansible-core and by relight",

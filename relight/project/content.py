@@ -19,7 +19,8 @@ def shipped() -> Path:
 
 def internal(path: Path) -> bool:
     """Return whether a template is relight's own: its scripts belong to the version that runs."""
-    return path.parts[:1] == ("templates",) and path.suffix == ".sh"
+    script = path.parts[:1] == ("templates",) and path.suffix == ".sh"
+    return script and (shipped() / path).is_file()
 
 
 def folders(root: Path, folder: str) -> tuple[Path, ...]:

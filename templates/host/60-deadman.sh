@@ -21,8 +21,14 @@ start_guard() {
     done
 }
 
+# disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.
 do_disarm() {
     rm -f deadman
+    if guarded; then
+        read -r guard_pid _ <deadman.pid
+        kill "$guard_pid" 2>/dev/null || :
+    fi
+    rm -f deadman.pid
 }
 
 # read_deadman: sets $armed_fence, $due and $armed_boot; fails when none is armed.

@@ -21,6 +21,7 @@ from relight.core.address import Address
 from relight.core.observed import Observed
 from relight.deploy.target import Target, target_of
 from relight.project.loader import load
+from tests.sshd import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = {"RELIGHT_STANDIN_SPEED": "0.5", "RELIGHT_STANDIN_STEP_MS": "1"}
@@ -58,8 +59,8 @@ class Rig:
     home: Path
     env: dict[str, str]
     host: str = "box"
-    port: int = 0
-    """0: a free one, which another test may take first; tests that run beside others set it."""
+    port: int = field(default_factory=free_port)
+    """A free one of its own: with 0 a test that runs beside this one may take it first."""
     host_vars: dict[str, Any] = field(default_factory=dict)
 
     def write(self, preset: Mapping[str, Any] | None = None, **services: Any) -> None:

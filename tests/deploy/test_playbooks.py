@@ -15,6 +15,8 @@ from tests.deadline import until
 from tests.deploy.conftest import FAST, Ended, Rig
 from tests.deploy.scenarios import free_port
 
+pytestmark = pytest.mark.scenarios
+
 
 @pytest.fixture(autouse=True)
 def _own_port(rig: Rig) -> None:

@@ -10,6 +10,8 @@ from relight.deploy.rehearsal import plays
 from relight.errors import UsageError
 from tests.deploy.conftest import Rig
 
+pytestmark = pytest.mark.scenarios
+
 
 def kept(rig: Rig) -> set[str]:
     """Return what relight keeps on the host, by name."""

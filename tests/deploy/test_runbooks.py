@@ -18,6 +18,8 @@ from tests.deadline import until
 from tests.deploy.conftest import FAST, PRESET, ROOT, Rig
 from tests.deploy.scenarios import free_port
 
+pytestmark = pytest.mark.scenarios
+
 PAGES = ROOT / "docs" / "runbooks"
 _COMMAND = re.compile(r'^inv (?P<words>.+?) +# (?P<code>\d+): "(?P<told>[^"]+)"$')
 _CHUNKED: dict[str, Any] = {"flags": {**PRESET["flags"], "enable-mixed-chunk": True}}

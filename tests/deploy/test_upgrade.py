@@ -16,6 +16,8 @@ from relight.standin.archive import build
 from tests.deploy.conftest import FAST, Ended, Rig
 from tests.deploy.scenarios import free_port
 
+pytestmark = pytest.mark.scenarios
+
 OLD, NEW = "0.5.10", "0.5.23"
 RENAMED = {"context-length": 4096, "mem-fraction-static": 0.5, "cuda-graph-max-bs": 8}
 """Flags of the old version, one of which the new one has under another name."""

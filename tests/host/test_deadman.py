@@ -80,8 +80,9 @@ def test_disarmed_does_nothing(deploying: Served) -> None:
     served = deploying
     served.do("start", NEW)
     served.do("promote", NEW)
-    served.do("disarm")
     guard = int((served.folder / "deadman.pid").read_text().split()[0])
+    served.do("disarm")
+    assert not (served.folder / "deadman.pid").exists()
     lose_lease(served)
     until(lambda: not alive(guard), 20, "the end of the guard")
     assert "deadman_fired" not in served.events()

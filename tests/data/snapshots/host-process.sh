@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh fbb6d4c5e304bd20: what relight does to one service here; shipped by it.
-script_hash=fbb6d4c5e304bd20
+# host.sh a62e1467a0281326: what relight does to one service here; shipped by it.
+script_hash=a62e1467a0281326
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -826,8 +826,14 @@ start_guard() {
     done
 }
 
+# disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.
 do_disarm() {
     rm -f deadman
+    if guarded; then
+        read -r guard_pid _ <deadman.pid
+        kill "$guard_pid" 2>/dev/null || :
+    fi
+    rm -f deadman.pid
 }
 
 # read_deadman: sets $armed_fence, $due and $armed_boot; fails when none is armed.

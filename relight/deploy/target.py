@@ -102,5 +102,11 @@ def _archive(name: str | None) -> Archive | None:
     if name is None:
         return None
     package, _, variant = name.partition(":")
-    module = importlib.import_module(f"relight.{package}.archive")
-    return Archive(package, module.build(variant) if variant else module.build())
+    try:
+        module = importlib.import_module(f"relight.{package}.archive")
+    except ModuleNotFoundError:
+        raise UsageError(f"relight_engine.archive: relight ships no {package!r}") from None
+    try:
+        return Archive(package, module.build(variant) if variant else module.build())
+    except ValueError as error:
+        raise UsageError(f"relight_engine.archive {name}: {error}") from None

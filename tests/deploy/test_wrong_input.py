@@ -74,6 +74,17 @@ def test_a_wrong_command_line_is_told_in_words(rig: Rig, words: tuple[str, ...],
     assert "Traceback" not in ended.everything
 
 
+@pytest.mark.parametrize(("archive", "told"), [("standin:9.9", "0.5.10"), ("nosuch", "ships no")])
+def test_an_archive_that_does_not_exist_is_told_in_words(rig: Rig, archive: str, told: str) -> None:
+    """An unknown package or version to ship is the operator's mistake, not a fault of relight."""
+    rig.host_vars["relight_engine"] = {"python": "python3", "archive": archive}
+    rig.write()
+    ended = rig.deploy()
+    assert ended.code == 2, ended.everything
+    assert told in ended.everything
+    assert "bug" not in ended.everything
+
+
 ATTACKS = (
     "$(touch CANARY)",
     "`touch CANARY`",

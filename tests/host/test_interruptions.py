@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.deadline import until
 from tests.host.conftest import AS_ROOT, AS_USER, PLAIN
 from tests.host.field import LEASE, Field, Site
 from tests.host.harm import Act, drop, engine, harm, kill, power, silence, terminate
@@ -63,14 +62,20 @@ def test_two_controllers_at_once(held: Field) -> None:
 
 def test_waiting_controller_gets_its_turn(held: Field) -> None:
     """With --wait the second deploy says for whom it waits, and then deploys."""
-    words = ("deploy", "--host", PLAIN.name, "--service", "main", "--no-benchmark")
     before = held.events(PLAIN).count("promoted")
-    first = held.start(*words, "--set", "max-running-requests=53")
-    until(lambda: held.observed(PLAIN).locked, 60, "a held lock", every=0.1)
-    code, said = held.run(*words, "--set", "max-running-requests=54", "--wait", "90")
-    assert (code, first.wait(60)) == (0, 0), said
-    assert "waiting:" in said
-    assert held.events(PLAIN).count("promoted") == before + 2
+    script = f"sh {PLAIN.store}/main/host.sh"
+    fence = held.says(PLAIN, f"""{script} lock 60 '{{"who":"somebody else"}}'""").strip()
+    words = ("deploy", "--host", PLAIN.name, "--service", "main", "--no-benchmark")
+    second = held.start(*words, "--set", "max-running-requests=54", "--wait", "90")
+    assert second.stdout is not None
+    said = ""
+    while "waiting:" not in said and (line := second.stdout.readline()):
+        said += line
+    assert "somebody else" in said
+    held.says(PLAIN, f"{script} unlock {fence}")
+    more, _ = second.communicate(timeout=180)
+    assert second.returncode == 0, said + more
+    assert held.events(PLAIN).count("promoted") == before + 1
 
 
 def test_failing_host_harms_no_other(held: Field) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -39,6 +40,10 @@ class ProcessPipe:
             os.set_blocking(descriptor, False)
         self._open = {self._out, self._err}
         self._closed = False
+        self._input_ended = False
+        # A closed descriptor's number goes to the next pipe: whoever uses one must know that it is
+        # still this pipe's, or one command's input ends up in another's shell.
+        self._mutex = threading.Lock()
 
     @property
     def ended(self) -> bool:
@@ -58,17 +63,22 @@ class ProcessPipe:
                 raise TimeoutError(f"{self._host}: the command did not take its input in time")
             if not waiter.poll(left * 1000):
                 continue
-            try:
-                rest = rest[os.write(self._in, rest[:_PIECE]) :]
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise NotBegun(self._host, "the shell ended") from error
+            with self._mutex:
+                if self._closed or self._input_ended:
+                    raise NotBegun(self._host, "the shell was closed")
+                try:
+                    rest = rest[os.write(self._in, rest[:_PIECE]) :]
+                except BlockingIOError:
+                    continue
+                except OSError as error:
+                    raise NotBegun(self._host, "the shell ended") from error
 
     def end_input(self) -> None:
         """End the process's stdin."""
-        if self._process.stdin and not self._process.stdin.closed:
-            self._process.stdin.close()
+        with self._mutex:
+            self._input_ended = True
+            if self._process.stdin and not self._process.stdin.closed:
+                self._process.stdin.close()
 
     def read(self, wait: float) -> Chunk:
         """Return what comes first within `wait` seconds."""
@@ -78,13 +88,17 @@ class ProcessPipe:
         if not self._open:
             return Chunk()
         got = {self._out: b"", self._err: b""}
-        for descriptor, _ in waiter.poll(max(wait, 0) * 1000):
-            try:
-                got[descriptor] = os.read(descriptor, _PIECE)
-            except BlockingIOError:
-                continue
-            if not got[descriptor]:
-                self._open.discard(descriptor)
+        ready = waiter.poll(max(wait, 0) * 1000)
+        with self._mutex:
+            if self._closed:
+                return Chunk()
+            for descriptor, _ in ready:
+                try:
+                    got[descriptor] = os.read(descriptor, _PIECE)
+                except BlockingIOError:
+                    continue
+                if not got[descriptor]:
+                    self._open.discard(descriptor)
         return Chunk(got[self._out], got[self._err])
 
     def status(self, wait: float) -> int | None:
@@ -97,14 +111,15 @@ class ProcessPipe:
 
     def close(self) -> None:
         """Close the streams, and reap the process when it has ended."""
-        if self._closed:
-            return
-        self._closed = True
-        self._open.clear()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        with self._mutex:
+            if self._closed:
+                return
+            self._closed = True
+            self._open.clear()
+            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if stream:
+                    with contextlib.suppress(OSError):
+                        stream.close()
         # The end of its stdin ends a resident shell and, through the guard, a command.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)

@@ -63,3 +63,16 @@ def test_a_user_who_cannot_be_become_is_told(user: str) -> None:
             act("true")
     opened.close()
     assert not Path("/tmp/canary").exists()
+
+
+def test_input_that_comes_late_reaches_no_other_command() -> None:
+    """A command that leaves without its input must not hand it to the next one's shell."""
+    late = b"touch /no/such/place; exit 77\n" * 4096
+    connection = connect(Address(name="here", connection="local"))
+    try:
+        for _ in range(60):
+            assert connection.run("exit 3", data=late, environment={"A": "1"}).exit == 3
+            told = connection.run("cat", data=b"mine", environment={"A": "1"})
+            assert (told.exit, told.stdout, told.stderr) == (0, b"mine", b"")
+    finally:
+        connection.close()

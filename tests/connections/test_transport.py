@@ -48,10 +48,16 @@ class Echo(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Patient(ThreadingHTTPServer):
+    """A server that keeps many callers waiting; five at once, the default, would be reset."""
+
+    request_queue_size = 128
+
+
 @pytest.fixture
 def site() -> Iterator[str]:
     """An HTTP server on loopback."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
+    with Patient(("127.0.0.1", 0), Echo) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

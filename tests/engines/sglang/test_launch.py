@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,13 +100,12 @@ def test_a_commands_python_is_found_in_its_first_line(tmp_path: Path) -> None:
         assert command[0] in failed.stderr
 
 
-@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_the_scripts_are_clean_shell() -> None:
     """A shell checker finds nothing in them."""
     for spec in (EngineSpec(python="/p/python3"), EngineSpec(command=("sglang", "serve"))):
         script = ENGINE.version_script(spec)
         done = subprocess.run(
-            ["shellcheck", "--shell=sh", "-"],
+            [str(Path(sys.executable).parent / "shellcheck"), "--shell=sh", "-"],
             input=script,
             capture_output=True,
             text=True,

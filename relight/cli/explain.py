@@ -97,7 +97,7 @@ def doctor(options: Options, host: str, service: str) -> int:
     def act(say: Say) -> int:
         with one_target(options, host, service, say) as target:
             found = examine(target)
-        rows = [(str(one.level), one.subject, one.what, one.todo) for one in found]
+        rows = [(str(one.level), one.subject, one.what, one.remedy) for one in found]
         say(Table(title=target.host, columns=("", "what", "finding", "to do"), rows=tuple(rows)))
         return EXIT_FAILED if any(row[0] == "fault" for row in rows) else EXIT_OK
 

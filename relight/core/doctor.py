@@ -15,12 +15,12 @@ _ORDER: dict[str, int] = {"fault": 0, "warning": 1, "unknown": 2, "ok": 3}
 
 
 class Finding(Frozen):
-    """One thing that was looked at; `todo` is empty where nothing has to be done."""
+    """One thing that was looked at; `remedy` is empty where nothing has to be done."""
 
     level: Level
     subject: str
     what: str
-    todo: str = ""
+    remedy: str = ""
 
 
 def findings(
@@ -52,7 +52,7 @@ def _tools(facts: HostFacts) -> list[Finding]:
                 level="fault",
                 subject="tools",
                 what=f"missing: {names}",
-                todo="install coreutils, util-linux and grep/sed",
+                remedy="install coreutils, util-linux and grep/sed",
             )
         ]
     return [Finding(level="ok", subject="tools", what="sh, coreutils and util-linux are there")]
@@ -67,7 +67,7 @@ def _engine(facts: HostFacts) -> Finding:
         level="fault",
         subject="engine",
         what=facts.engine_error or "it prints no version",
-        todo="set relight_engine.python to the Python that has it",
+        remedy="set relight_engine.python to the Python that has it",
     )
 
 
@@ -83,7 +83,7 @@ def _model(facts: HostFacts) -> list[Finding]:
             level="fault",
             subject="weights",
             what=f"the model's folder: {facts.model}",
-            todo="check the preset's model and relight_engine.model_root, or fetch it",
+            remedy="check the preset's model and relight_engine.model_root, or fetch it",
         )
     ]
 
@@ -95,7 +95,7 @@ def _gpus(facts: HostFacts, service: Service, declared: int) -> list[Finding]:
                 level="fault",
                 subject="GPUs",
                 what=facts.gpu_error[:200],
-                todo="check the driver: nvidia-smi must work",
+                remedy="check the driver: nvidia-smi must work",
             )
         ]
     there = {gpu.index for gpu in facts.gpus}
@@ -114,7 +114,7 @@ def _gpus(facts: HostFacts, service: Service, declared: int) -> list[Finding]:
                 level="fault",
                 subject="GPUs",
                 what=f"the service wants GPU {', '.join(map(str, lost))}: not there",
-                todo="check relight_services.*.gpus, or what became of the GPU",
+                remedy="check relight_services.*.gpus, or what became of the GPU",
             )
         )
     if declared and facts.gpus and declared != len(there):
@@ -123,7 +123,7 @@ def _gpus(facts: HostFacts, service: Service, declared: int) -> list[Finding]:
                 level="warning",
                 subject="GPUs",
                 what=f"the inventory declares {declared}, the driver shows {len(there)}",
-                todo="a GPU may have fallen off the bus: see dmesg",
+                remedy="a GPU may have fallen off the bus: see dmesg",
             )
         )
     if not facts.gpus:
@@ -138,7 +138,7 @@ def _holders(facts: HostFacts, observed: Observed) -> list[Finding]:
             level="warning",
             subject=f"GPU {holder.index}",
             what=f"held by pid {holder.pid}, not relight's: {holder.command}",
-            todo="end it, or adopt it, before a deploy needs its memory",
+            remedy="end it, or adopt it, before a deploy needs its memory",
         )
         for holder in facts.gpu_holders
         if holder.pid not in ours
@@ -156,9 +156,11 @@ def _links(facts: HostFacts) -> list[Finding]:
         text = f"PCIe gen {gpu.link_gen} x{gpu.link_width}, at most {most}"
         busy = (gpu.busy_percent or 0) >= 50
         level: Level = "ok" if full else "warning" if busy else "unknown"
-        todo = "reseat the card or check the riser and the BIOS" if level == "warning" else ""
+        remedy = "reseat the card or check the riser and the BIOS" if level == "warning" else ""
         idle = "" if full or busy else " (idle: a link slows down without work)"
-        found.append(Finding(level=level, subject=f"link {gpu.index}", what=text + idle, todo=todo))
+        found.append(
+            Finding(level=level, subject=f"link {gpu.index}", what=text + idle, remedy=remedy)
+        )
     return found
 
 
@@ -169,7 +171,7 @@ def _disk(facts: HostFacts) -> Finding:
     text = f"{free / 1024 / 1024:.1f} GiB free at home"
     if free < _DISK_LOW_KB:
         return Finding(
-            level="warning", subject="disk", what=text, todo="make room: logs grow there"
+            level="warning", subject="disk", what=text, remedy="make room: logs grow there"
         )
     return Finding(level="ok", subject="disk", what=text)
 
@@ -180,14 +182,14 @@ def _launcher(facts: HostFacts, launcher: str) -> Finding:
             level="fault",
             subject="launcher",
             what="relight_launcher is systemd, and systemd does not run there",
-            todo="set relight_launcher: process",
+            remedy="set relight_launcher: process",
         )
     if launcher == "process" and facts.systemd:
         return Finding(
             level="warning",
             subject="launcher",
             what="process: a reboot leaves the service down",
-            todo="set relight_launcher: systemd",
+            remedy="set relight_launcher: systemd",
         )
     return Finding(level="ok", subject="launcher", what=launcher)
 
@@ -199,7 +201,7 @@ def _port(observed: Observed, service: Service) -> list[Finding]:
                 level="fault",
                 subject=f"port {service.port}",
                 what=f"held by {one}",
-                todo="end it, adopt it, or give the service another port",
+                remedy="end it, adopt it, or give the service another port",
             )
             for one in observed.foreign
         ]

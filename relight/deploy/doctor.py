@@ -36,7 +36,7 @@ def _forwards(target: Target) -> Finding:
             level="fault",
             subject="forwarding",
             what=str(error),
-            todo="allow it: AllowTcpForwarding local",
+            remedy="allow it: AllowTcpForwarding local",
         )
     except httpx.HTTPError:
         pass

@@ -33,4 +33,4 @@ def run(args: Args, scope: Scope) -> Outcome:
 
 
 def _line(one: Finding) -> str:
-    return f"{one.level}: {one.subject}: {one.what}" + (f"; {one.todo}" if one.todo else "")
+    return f"{one.level}: {one.subject}: {one.what}" + (f"; {one.remedy}" if one.remedy else "")

@@ -69,6 +69,16 @@ class Observed(Frozen):
         last = self.ledger.last(*events)
         return last is not None and last.event == "kept" and last.text("release") == self.current
 
+    @property
+    def known_good_before(self) -> str | None:
+        """Return the release that was known-good before the present one and is still stored."""
+        for entry in reversed(self.ledger.entries):
+            release = entry.text("release")
+            promoted = entry.event == "promoted" and release in self.releases
+            if promoted and release != self.known_good:
+                return release
+        return None
+
 
 class Pulse(Frozen):
     """One look at a launch while it is watched."""

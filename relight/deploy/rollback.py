@@ -58,7 +58,9 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     if observed.current == back and running and _answers(target, release):
         store.promote(fence, back)
         store.disarm(fence)
-        return CameTo(back, serves=True, changed=False, message=f"{back} serves already")
+        before = None if to else observed.known_good_before
+        hint = f"; the known-good before it: rollback --to {before}" if before else ""
+        return CameTo(back, serves=True, changed=False, message=f"{back} serves already{hint}")
     # The watch itself bounds this start: while it runs, a dead controller still leaves a dead-man.
     limits = target.preset.readiness
     # The last resort is given the longer of both times: giving up on it helps nobody.

@@ -103,7 +103,7 @@ def test_a_rollback_of_a_rollback_is_a_rollback_to_a_name(rig: Rig) -> None:
     assert rig.observed().known_good == first
     bare = rig.run("rollback", "--host", rig.host)
     assert bare.code == 0
-    assert "serves already" in bare.out
+    assert f"serves already; the known-good before it: rollback --to {second}" in bare.out
     assert rig.observed().current == first
     assert rig.run("rollback", "--host", rig.host, "--to", second).code == 0
     seen = rig.observed()

@@ -1,8 +1,10 @@
-"""Harm in numbers: kills, power cuts, network cuts and silence, and what it came to.
+r"""Harm in numbers: kills, power cuts, network cuts and silence, and what it came to.
 
-`python tests/host/campaign.py --kills 100 --power-cuts 20 --network-cuts 20 --silent 10` boots two
-hosts (one with the launcher systemd, one with process), keeps both serving through all of it, and
-prints a table; the exit code is 1 when a single host did not come back as it must.
+    python tests/host/campaign.py --kills 100 --power-cuts 20 --network-cuts 20 --silent 10 \
+        --rivals 10
+
+boots two hosts (one with the launcher systemd, one with process), keeps both serving through all of
+it, and prints a table; the exit code is 1 when a single host did not come back as it must.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from tests.host.harm import (
     silence,
     some_moment,
 )
+from tests.host.rivals import rivals
 from tests.testbed.bed import Testbed
 from tests.testbed.process import Process
 
@@ -98,6 +101,19 @@ def wear(
             held.run("deploy", "--host", site.name, "--wait", "60")
 
 
+def compete(held: Field, site: Site, change: int, tally: Tally) -> None:
+    """Let two controllers deploy to one host at once; every other pair of rounds with --wait."""
+    wait = 120 if change // 4 % 2 else None
+    try:
+        came = rivals(held, site, change=change, wait=wait)
+    except (AssertionError, TimeoutError) as error:
+        tally.fail(f"{site.name}: two controllers: {error}")
+        return
+    what = "two controllers" if wait is None else "two controllers, --wait"
+    moment = f"once, exits {came.codes}"
+    tally.add(Came(site.name, what, moment, came.codes[-1], came.darkness, (), ""))
+
+
 def table(tally: Tally) -> str:
     """Return a line for each kind of harm and launcher: how often, and the longest darkness."""
     lines = ["| harm | host | times | longest darkness | mean |", "|---|---|---|---|---|"]
@@ -111,7 +127,7 @@ def table(tally: Tally) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Return 0 when every host came back from everything."""
     words = argparse.ArgumentParser(description="Harm to deploys on real hosts, in numbers.")
-    for option in ("kills", "power-cuts", "network-cuts", "silent"):
+    for option in ("kills", "power-cuts", "network-cuts", "silent", "rivals"):
         words.add_argument(f"--{option}", type=int, default=0)
     words.add_argument("--minutes", type=float, default=120.0)
     words.add_argument("--seed", type=int, default=1)
@@ -136,6 +152,8 @@ def main(arguments: Sequence[str]) -> int:
             ends = time.monotonic() + 60 * chosen.minutes
             with ThreadPoolExecutor(len(sites)) as pool:
                 list(pool.map(lambda site: wear(held, site, todo, tally, ends), sites))
+            for number in range(chosen.rivals):
+                compete(held, sites[number % len(sites)], 1000 + 2 * number, tally)
             held.end()
     finally:
         bed.down()

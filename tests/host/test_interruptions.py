@@ -7,6 +7,7 @@ import pytest
 from tests.host.conftest import AS_ROOT, AS_USER, PLAIN
 from tests.host.field import LEASE, Field, Site
 from tests.host.harm import Act, drop, engine, harm, kill, power, silence, terminate
+from tests.host.rivals import rivals
 
 pytestmark = pytest.mark.testbed
 DARK = LEASE + 20
@@ -48,16 +49,12 @@ def test_sigterm_rolls_back_before_it_leaves(held: Field) -> None:
 
 def test_two_controllers_at_once(held: Field) -> None:
     """Of two deploys one wins and the other leaves with a clear message; one server remains."""
-    for number in (51, 52):
-        words = ("deploy", "--host", PLAIN.name, "--service", "main", "--no-benchmark")
-        both = [held.start(*words, "--set", f"max-running-requests={number}") for _ in range(2)]
-        said = [process.communicate(timeout=180)[0] for process in both]
-        codes = sorted(process.returncode for process in both)
-        assert codes in ([0, 0], [0, 6]), said
-        if codes == [0, 6]:
-            assert any("is held by root@" in one for one in said)
-        assert held.engines(PLAIN).count(held.settled(PLAIN).pid or 0) == 1
-        assert len(held.engines(PLAIN)) == len(PLAIN.services)
+    assert rivals(held, PLAIN, change=51).codes in ((0, 0), (0, 6))
+
+
+def test_two_controllers_one_after_the_other(held: Field) -> None:
+    """With --wait both have their turn, whoever comes first; one server remains."""
+    assert rivals(held, PLAIN, change=61, wait=90).codes == (0, 0)
 
 
 def test_waiting_controller_gets_its_turn(held: Field) -> None:

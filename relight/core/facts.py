@@ -66,7 +66,7 @@ _VERSION = re.compile(r"\d+(\.\d+)*([a-z0-9.+_-]*)")
 
 
 def read_facts(text: str) -> HostFacts:
-    """Return the answer of templates/facts.sh; control characters are taken out."""
+    """Return the answer of templates/facts.sh and gpus.sh; control characters are taken out."""
     single: dict[str, str] = {}
     many: dict[str, list[str]] = {}
     for line in text.splitlines():

@@ -8,6 +8,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from relight.core.attempt import Refused, first_recipe, refusals
+from relight.core.capacity.room import crowded
 from relight.core.desired import Wanted
 from relight.core.facts import HostFacts
 from relight.deploy.build_checks import check_build
@@ -21,13 +22,17 @@ _DISK_NEEDED_KB = 64 * 1024
 
 @dataclass(frozen=True)
 class Found:
-    """What preflight came to: faults end the deploy, refused layers are left out of it."""
+    """What preflight came to: faults end the deploy, refused layers are left out of it.
+
+    `weights_mib` is what the weights take of each GPU, 0.0 where that is not known.
+    """
 
     unchanged: bool = False
     faults: tuple[str, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
     remembered: tuple[Refused, ...] = ()
     summary: str = ""
+    weights_mib: float = 0.0
 
 
 def preflight(
@@ -59,8 +64,10 @@ def preflight(
         refused = build.refused
     for layer, reason in refused.items():
         target.say(f"layer {layer} would not start and is left out: {reason}", "warning")
-    if not faults:
-        say_fit(target, seen, wanted)
+    weights_mib = 0.0 if faults else say_fit(target, seen, wanted)
+    if weights_mib and not seen.observed.pids:
+        held = crowded(seen.facts, wanted.service.gpus, weights_mib)
+        faults += [f"{held}; end what holds it, or bind other GPUs"] if held else []
     remembered = () if retry or faults else known(target, wanted)
     if retry and write and not faults and forget(target, wanted):
         target.say("what this build rejected before is forgotten: every layer is tried again")
@@ -73,6 +80,7 @@ def preflight(
         faults=tuple(faults),
         refused=refused,
         remembered=remembered,
+        weights_mib=weights_mib,
         summary=f"{len(target.engine.command(wanted.request(recipe)))} words, "
         f"layers: {', '.join(names) or 'none'}",
     )

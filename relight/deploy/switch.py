@@ -14,6 +14,7 @@ from relight.core.ladder import Launch, Promote, RollBack, next_step
 from relight.core.observed import Observed
 from relight.core.release import Given, Release
 from relight.core.time_left import Start
+from relight.deploy.capacity import await_room
 from relight.deploy.remembered import remember
 from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
@@ -36,6 +37,7 @@ class Switch:
     driver: str = ""
     refused: dict[str, str] = field(default_factory=dict)
     remembered: tuple[Refused, ...] = ()
+    weights_mib: float = 0.0
     attempts: list[Attempt] = field(default_factory=list)
     release: Release | None = None
     reason: str = ""
@@ -153,6 +155,7 @@ class Switch:
                 + "; ".join(now.foreign),
                 "end it yourself or give the service another port; nothing of it was touched",
             )
+        await_room(target, self.weights_mib)
 
     def _tell(self, number: int, release: Release, verdict: Ready | Failed, took: float) -> None:
         target, store = self.target, self.target.store

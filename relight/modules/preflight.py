@@ -57,6 +57,7 @@ def run(args: Args, scope: Scope) -> Outcome:
             "refused": found.refused,
             "remembered": [one.model_dump(mode="json") for one in found.remembered],
             "unchanged": found.unchanged,
+            "weights_mib": found.weights_mib,
             "flags": flags,
         },
     )

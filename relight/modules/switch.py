@@ -34,7 +34,10 @@ from relight.modules import Scope
 
 
 class Args(Frozen):
-    """`strict` refuses a degraded server; `wait` for another deploy and `lease` are in seconds."""
+    """`strict` refuses a degraded server; `wait` for another deploy and `lease` are in seconds.
+
+    `weights_mib` is what preflight found that each GPU needs room for at the least; 0: not known.
+    """
 
     service: str = "main"
     seen: dict[str, Any]
@@ -47,6 +50,7 @@ class Args(Frozen):
     strict: bool = False
     wait: float = 0.0
     lease: int = LEASE
+    weights_mib: float = 0.0
 
 
 def run(args: Args, scope: Scope) -> Outcome:
@@ -114,6 +118,7 @@ def _launch(
         driver=seen.facts.driver,
         refused=args.refused,
         remembered=args.remembered,
+        weights_mib=args.weights_mib,
     )
     ready = switch.run()
     values["attempts"] = sum(attempt.launched for attempt in switch.attempts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -96,3 +97,15 @@ class CapacityFacts(Frozen):
     observed: tuple[Observed, ...] = ()
     bandwidth_share: float | None = Field(default=None, gt=0, le=1)
     """Measured share of the memory bandwidth that a copy or a matrix-vector product reaches."""
+
+    def bound_to(self, indices: Sequence[int]) -> CapacityFacts:
+        """Return the facts of the GPUs that a service is bound to; all of them without any.
+
+        Raises ValueError when the host has no GPU of such a number.
+        """
+        if not indices:
+            return self
+        lost = [index for index in indices if index >= len(self.gpus)]
+        if lost:
+            raise ValueError(f"there is no GPU {lost[0]}: the host has {len(self.gpus)}")
+        return self.model_copy(update={"gpus": tuple(self.gpus[index] for index in indices)})

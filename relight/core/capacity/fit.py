@@ -85,7 +85,7 @@ def fit(facts: CapacityFacts) -> Fit:
     )
     chosen = defaults(shape, serving, min(gpu.memory_total_mib for gpu in gpus))
     weights = weights_of(facts, shape)
-    share = weights.loaded / serving.tp
+    share = max(0.0, weights.loaded / serving.tp - serving.offload_gib * GIB)
     drafts = _draft_bytes(weights, serving) if version >= (0, 5, 23) else 0.0
     reserve = reserve_bytes(free, chosen.memory_fraction)
     rest = free * GIB - share - drafts - reserve
@@ -96,7 +96,7 @@ def fit(facts: CapacityFacts) -> Fit:
         tokens = min(tokens, serving.tokens)
     context = serving.context or shape.context
     running, limit = _running(tokens, context, shape, serving, pools, version)
-    lines = _lines(weights, serving, pools, reserve, tokens, shape)
+    lines = _lines(weights, share, serving, pools, reserve, tokens, shape)
     fits = rest > 0 and tokens > 0 and running > 0
     short = asked is not None and running < asked and pools.slots > 0
     wanted = _ratio_for(asked or 0, pools, serving, cell, state_bytes(shape, serving.tp), version)
@@ -168,6 +168,7 @@ def _ratio_for(
 
 def _lines(
     weights: Weights,
+    share: float,
     serving: Serving,
     pools: Pools,
     reserve: float,
@@ -175,7 +176,7 @@ def _lines(
     shape: Shape,
 ) -> tuple[FitLine, ...]:
     source: Source = "config" if weights.source == "config" else "files"
-    lines = [FitLine(what="weights", gib=weights.loaded / serving.tp / GIB, source=source)]
+    lines = [FitLine(what="weights", gib=share / GIB, source=source)]
     if pools.slots:
         what = f"linear-attention states, {pools.slots} slots"
         lines.append(FitLine(what=what, gib=pools.states / GIB, source="rule"))

@@ -15,6 +15,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "state_slots": ("max-mamba-cache-size",),
     "page": ("page-size",),
     "chunk": ("chunked-prefill-size",),
+    "offload_gib": ("cpu-offload-gb",),
     "graph_batch": ("cuda-graph-max-bs-decode", "cuda-graph-max-bs"),
     "draft_steps": ("speculative-num-steps",),
     "draft_tokens": ("speculative-num-draft-tokens",),
@@ -44,6 +45,8 @@ class Serving(Frozen):
     extra_buffer: bool = False
     piecewise: bool | None = None
     text_only: bool = False
+    offload_gib: float = 0.0
+    """Weights that each GPU leaves in the host's memory (cpu-offload-gb)."""
 
 
 def read_flags(flags: Flags) -> Serving:

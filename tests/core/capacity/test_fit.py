@@ -157,3 +157,13 @@ def test_static_lines_never_exceed_the_static_share(fraction: float, running: in
     used = sum(line.gib for line in found.lines if line.inside == "static")
     assert not found.fits or used <= found.free_gib * fraction + 0.01
     assert found.running <= running
+
+
+def test_weights_left_in_the_host_s_memory_leave_room_on_the_gpu() -> None:
+    """`cpu-offload-gb` takes that much off each GPU's weights, and the KV cache gets it."""
+    whole, off = ct129(), ct129(cpu_offload_gb=10)
+    weights = [
+        next(line.gib for line in one.lines if line.what == "weights") for one in (whole, off)
+    ]
+    assert weights[0] - weights[1] == pytest.approx(10)
+    assert off.kv_tokens > whole.kv_tokens

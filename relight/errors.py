@@ -74,6 +74,7 @@ class HostError(RelightError):
 
     def __init__(self, host: str, what: str, right: str = "") -> None:
         self.host = host
+        self.what = what
         super().__init__(f"{host}: {what}; {right}" if right else f"{host}: {what}")
 
 

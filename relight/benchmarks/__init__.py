@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from relight.connections import Connection
-from relight.core.engine import Endpoints, EngineSpec
+from relight.core.engine import Endpoints
 from relight.core.flags import Flags
 from relight.core.measure.measurement import Measurement
 from relight.core.preset import Benchmark
@@ -32,8 +32,11 @@ class Target:
     `base_url` is the server as the host sees it (http://127.0.0.1:PORT). `batches` returns the
     prefill and decode lines of this launch's log so far. `headers` may carry an API key; they are
     never stored. `subject` names what is served: runs of unlike subjects are never compared.
-    `model_path` and `engine` are what a tool that runs on the host needs. `running_requests` is
-    the effective limit of the server, `known_tok_s` the known-good's speed: both size the run.
+    `model_path`, `python` (shell lines that leave the engine's Python in `$py`; empty where it has
+    none) and `environment` (the server's own, without secrets) are what a tool that runs on the
+    host needs. `running_requests` and `context_length` are the effective limits of the server,
+    `known_tok_s` is the known-good's speed: they size the run. `go_on` raises Interrupted when the
+    operator said stop.
     """
 
     base_url: str
@@ -43,12 +46,14 @@ class Target:
     subject: Mapping[str, str] = field(default_factory=dict)
     batches: Callable[[], Sequence[Batch]] = _no_batches
     headers: Mapping[str, str] = field(default_factory=dict)
-    engine: EngineSpec | None = None
+    python: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
     engine_version: str = ""
     model_path: str = ""
     context_length: int | None = None
     running_requests: int | None = None
     known_tok_s: float | None = None
+    go_on: Callable[[], None] = lambda: None
 
 
 Report = Callable[[str], None]

@@ -10,7 +10,7 @@ import contextlib
 import json
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from relight.benchmarks import Report, Target
@@ -21,7 +21,13 @@ from relight.connections import Connection
 from relight.core.measure.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
 from relight.core.measure.bench_record import dataset, order, progress, read
 from relight.core.measure.chat_stream import printable
-from relight.core.measure.decode_lines import contents, graph_note, others, summarize
+from relight.core.measure.decode_lines import (
+    beyond_warm_up,
+    contents,
+    graph_note,
+    others,
+    summarize,
+)
 from relight.core.measure.loads import running_now, served_models
 from relight.core.measure.measurement import Measurement, Pass, Sample
 from relight.core.measure.rounds import limit
@@ -33,6 +39,8 @@ from relight.errors import HostError, RelightError
 NAME = "bench_serving"
 VERSION = "1"
 PASS_LIMIT_S = 420.0
+SILENCE_S = 15.0
+"""Importing SGLang takes 10 to 40 s, in which the tool prints nothing."""
 ALONE, LOADED_TOKENS = 8, 96
 
 
@@ -60,6 +68,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
                 passes.append(found[1])
                 if load is loads[0]:
                     lines = summarize(since(contents(target.batches()), known), 1)
+                    cached = beyond_warm_up(lines.cached_tokens, found[0])
             gpus, pressure = watched.loads(), watched.cpu_pressure()
         after = running_now(get(client, target.endpoints.load)[0])
     most = summarize(since(contents(target.batches()), known), 1).running
@@ -71,7 +80,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         prompts_sha256=digest(prompts),
         started=started,
         seconds=time.monotonic() - begun,
-        subject={**target.subject, "concurrency": str(loads[-1].concurrency)},
+        subject=dict(target.subject),
         speculation=draft_settings(target.flags),
         expected_model=target.model,
         served_models=served,
@@ -80,6 +89,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         accept_len=lines.accept_len,
         log_step_ms=lines.step_ms,
         others=others(most, loads[-1].concurrency, before, after),
+        cached_tokens=cached,
         text_counts=target.flags.get("load-format") != "dummy",
         gpus=gpus,
         cpu_pressure=pressure,
@@ -113,25 +123,19 @@ def _load(name: str, prompts: Sequence[Prompt], concurrency: int, tokens: int) -
 def _found(target: Target, connection: Connection) -> Iterator[FoundTool]:
     """Find the tool and make a private folder on the host; the folder is removed at the end."""
     host = connection.address.name
-    if target.engine is None or target.engine.python is None:
-        raise HostError(
-            host,
-            "bench_serving needs the engine's own Python",
-            "set relight_engine.python, or benchmark: {tool: probe} in the preset",
-        )
-    python = target.engine.python
-    environment = exports(target.engine.env)
-    words = shlex.join([python, "-c", FIND, target.model_path])
-    answer = connection.run(f"{environment}exec {words}", timeout=60.0)
+    probe = "benchmark: {tool: probe} in the preset needs nothing there"
+    if not target.python:
+        raise HostError(host, "bench_serving needs the engine's own Python", probe)
+    words = shlex.join(["-c", FIND, _tokenizer(target)])
+    answer = connection.run(
+        f'{exports(target.environment)}{target.python}exec "$py" {words}', timeout=60.0
+    )
     told = _told(answer.out)
-    module = str(told.get("module") or "")
-    if not module:
+    module, python = str(told.get("module") or ""), str(told.get("python") or "")
+    if not module or not python:
         why = printable(answer.err.strip().splitlines()[-1], 200) if answer.err.strip() else ""
-        raise HostError(
-            host,
-            f"{python} has no sglang.bench_serving{f' ({why})' if why else ''}",
-            "install sglang there, or set benchmark: {tool: probe} in the preset",
-        )
+        what = f"{python or 'the engine'} has no sglang.bench_serving{f' ({why})' if why else ''}"
+        raise HostError(host, what, probe)
     made = connection.control("umask 077; mktemp -d", timeout=30.0)
     folder = made.out.strip()
     if made.exit or not folder.startswith("/"):
@@ -171,7 +175,7 @@ def _run(
     _put(connection, f"{base}.prompts.jsonl", dataset(load.texts))
     _put(connection, f"{base}.sh", script(_call(tool, target), load, flush=flush))
     report(f"{load.name}: starting {tool.module}")
-    tail = _follow(connection, f"sh {shlex.quote(base)}.sh", load.name, report)
+    tail = _follow(connection, f"sh {shlex.quote(base)}.sh", load, report, target.go_on)
     result = connection.run(f"cat -- {shlex.quote(base)}.jsonl", timeout=60.0)
     if result.exit:
         last = next((line for line in reversed(tail.splitlines()) if line.strip()), "no output")
@@ -184,7 +188,7 @@ def _run(
 
 
 def _call(tool: FoundTool, target: Target) -> Call:
-    environment = dict(target.engine.env) if target.engine else {}
+    environment = dict(target.environment)
     headers = {name.lower(): value for name, value in target.headers.items()}
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     if bearer:
@@ -193,9 +197,14 @@ def _call(tool: FoundTool, target: Target) -> Call:
         tool=tool,
         base_url=target.base_url.rstrip("/"),
         model_path=target.model_path,
+        tokenizer=_tokenizer(target),
         environment=environment,
         limit_s=PASS_LIMIT_S,
     )
+
+
+def _tokenizer(target: Target) -> str:
+    return str(target.flags.get("tokenizer-path") or target.model_path)
 
 
 def _put(connection: Connection, path: str, text: str) -> None:
@@ -207,23 +216,26 @@ def _put(connection: Connection, path: str, text: str) -> None:
         raise HostError(connection.address.name, f"{path} could not be written: {why}")
 
 
-def _follow(connection: Connection, command: str, name: str, report: Report) -> str:
+def _follow(
+    connection: Connection, command: str, load: Load, report: Report, go_on: Callable[[], None]
+) -> str:
     """Follow the tool to its end; return the last of its output. Ended when its time is over."""
-    deadline = time.monotonic() + PASS_LIMIT_S + 30
+    begun = told = time.monotonic()
     stream = connection.follow(command)
-    tail, seen = "", (0, 0)
+    tail, done = "", 0
     try:
-        while time.monotonic() < deadline:
+        while time.monotonic() - begun < PASS_LIMIT_S + 30:
+            go_on()
             data = stream.read(1.0)
-            if data is None:
-                continue
-            if not data:
+            now = time.monotonic()
+            if data is not None and not data:
                 break
-            tail = (tail + data.decode(errors="replace"))[-20000:]
-            now = progress(tail)
-            if now is not None and now != seen:
-                seen = now
-                report(f"{name}: {now[0]} of {now[1]} requests")
+            tail = (tail + (data or b"").decode(errors="replace"))[-20000:]
+            so_far = progress(tail, len(load.names))
+            if so_far > done or now - told > SILENCE_S:
+                doing = f"{so_far} of {len(load.names)} requests" if so_far else "the tool loads"
+                report(f"{load.name}: {doing} ({now - begun:.0f} s)")
+                done, told = max(done, so_far), now
     finally:
         stream.close()
     return tail

@@ -53,6 +53,31 @@ class Endpoints(Frozen):
     load: str
 
 
+class Spread(Frozen):
+    """How many GPUs of one host flags ask for, and the flags that say so, as they are written.
+
+    `by` is the flag that would say it where none does.
+    """
+
+    gpus: int
+    flags: tuple[str, ...] = ()
+    by: str
+
+
+class Limits(Frozen):
+    """What a running server takes: requests at once, tokens of one request; None is unknown."""
+
+    running_requests: int | None = None
+    context_length: int | None = None
+
+
+class SecretFile(Frozen):
+    """How an engine takes flags from a file (a JSON object), for values no command line may show."""
+
+    option: str
+    name: str
+
+
 class LogReader(Protocol):
     """Reads one log from its first byte on, in constant memory."""
 
@@ -74,13 +99,24 @@ class Engine(Protocol):
     """Flags that no fallback may drop or change: they alter results, interface or security."""
     reserved: dict[str, str]
     """Flags that the service or preset already binds -> the key to write instead."""
+    compared: tuple[str, ...]
+    """Flags that make another subject of a benchmark: only where they agree, numbers compare."""
     endpoints: Endpoints
+    secret_flags: frozenset[str]
+    """Flags whose values are secrets: a preset refers to them, and never holds them."""
+    secret_file: SecretFile
 
     def command(self, request: ServerRequest) -> tuple[str, ...]:
         """Return the launch's words, the program first."""
 
     def model_path(self, request: ServerRequest) -> str:
         """Return the model as the host names it: a folder, or a hub's name."""
+
+    def spread(self, flags: Flags) -> Spread | None:
+        """Return how many GPUs a server with these flags takes; None where they do not say."""
+
+    def limits(self, info: Mapping[str, JsonValue]) -> Limits:
+        """Return what a server takes, from what it says of itself (`endpoints.info`)."""
 
     def version_script(self, spec: EngineSpec) -> str:
         """Return a shell script that prints the installed version and loads nothing heavy."""

@@ -116,7 +116,7 @@ class Expect(Frozen):
 class Benchmark(Frozen):
     """Which tool measures a release and what its verdict means."""
 
-    tool: str = "probe"
+    tool: str = "auto"
     command: str | None = None
     on_worse: Literal["rollback", "keep"] = "rollback"
     on_inconclusive: Literal["rollback", "keep"] = "keep"
@@ -141,6 +141,7 @@ class Preset(Frozen):
     attempts: int = Field(default=6, ge=1, le=50)
     promote_degraded: bool = True
     env: dict[str, str | SecretRef] = {}
+    secret_flags: dict[FlagName, SecretRef] = {}
     expect: Expect = Expect()
     benchmark: Benchmark = Benchmark()
 

@@ -25,8 +25,10 @@ def capacity_of(target: Target, seen: Seen, wanted: Wanted) -> CapacityFacts:
     """Return the facts with the service's flags; raises HostError saying what is missing."""
     command = f'{target.engine.python_of(wanted.spec)}exec "$py" - "$RELIGHT_MODEL"'
     path = target.engine.model_path(wanted.request(Recipe()))
+    # The server's own variables: they say where a hub's models are kept.
+    environment = wanted.environment(Recipe()) | {"RELIGHT_MODEL": path}
     result = target.connection.run(
-        command, data=SCRIPT.encode(), environment={"RELIGHT_MODEL": path}, timeout=120
+        command, data=SCRIPT.encode(), environment=environment, timeout=120
     )
     try:
         found = read_answer(
@@ -39,7 +41,7 @@ def capacity_of(target: Target, seen: Seen, wanted: Wanted) -> CapacityFacts:
         return found.bound_to(wanted.service.gpus)
     except (ValueError, ValidationError) as error:
         raise HostError(
-            target.host, str(error), "give the facts in a file: --facts FILE (docs/benchmark.md)"
+            target.host, str(error), "or give the facts in a file: --facts FILE (docs/benchmark.md)"
         ) from None
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+import httpx
 from pydantic import ValidationError
 
 from relight import benchmarks
+from relight.core.engine import ServerRequest
 from relight.core.events import Table
 from relight.core.measure.history import Entry
 from relight.core.measure.measurement import Measurement
@@ -18,12 +22,16 @@ from relight.core.measure.verdict import Verdict, judge
 from relight.core.measure.verdict_table import COLUMNS, rows
 from relight.core.release import Release
 from relight.core.startup import Batch
+from relight.deploy.look import Seen, look
 from relight.deploy.proof import client
-from relight.deploy.target import Target
+from relight.deploy.target import Target, tool_of
+from relight.deploy.wanted import wanted_of
 from relight.errors import HostError
 from relight.store.service import ServiceStore
 
 _ARM = 900.0
+_REARM = 120.0
+_INFO_WITHIN = 15.0
 _LOG_BYTES = 4 * 1024 * 1024
 _NEWEST = 24
 
@@ -38,45 +46,46 @@ class Judged:
     tok_s: float | None
 
 
+class _Hold:
+    """What keeps a deploy alive while it measures: progress told, interrupts heard, time moved."""
+
+    def __init__(self, target: Target, fence: int) -> None:
+        self._target, self._fence = target, fence
+        self._armed = -math.inf
+        self()
+
+    def __call__(self) -> None:
+        """Raise Interrupted when the operator said stop; else move the dead-man's deadline."""
+        self._target.go_on()
+        if self._fence and time.monotonic() - self._armed > _REARM:
+            self._target.store.arm(self._fence, _ARM)
+            self._armed = time.monotonic()
+
+    def say(self, text: str) -> None:
+        """Tell progress."""
+        self()
+        self._target.say(text)
+
+
 def measure(target: Target, fence: int) -> Judged:
     """Run the preset's tool on the current release; raises HostError when none serves."""
     store = target.store
-    if fence:
-        store.arm(fence, _ARM)
-    observed = store.status(target.service.port)
+    tool = benchmarks.load(tool_of(target.preset))
+    hold = _Hold(target, fence)
+    seen = look(target, write=True)
+    observed = seen.observed
     release = observed.release
     if release is None or observed.state != "running":
         raise HostError(target.host, f"service {target.name} does not run: nothing to measure")
-    tool = benchmarks.load(
-        "command" if target.preset.benchmark.command else target.preset.benchmark.tool
-    )
-    subject = _subject(target, release)
     runs = entries(store)
     good = [one.measurement for one in runs if one.release == observed.known_good]
-
-    def progress(text: str) -> None:
-        target.go_on()
-        target.say(text)
-
     with client(target, release) as http:
-        wanted = benchmarks.Target(
-            base_url=str(http.base_url),
-            model=release.served_name,
-            endpoints=target.engine.endpoints,
-            flags=release.flags,
-            subject=subject,
-            batches=lambda: _batches(target, observed.launch),
-            headers={
-                name: value for name, value in http.headers.items() if name == "authorization"
-            },
-            engine=target.spec.engine,
-            engine_version=release.engine_version,
-            model_path=release.model,
-            context_length=_whole(release, "context-length"),
-            running_requests=_whole(release, "max-running-requests"),
+        wanted = replace(
+            _wanted(target, seen, release, http),
             known_tok_s=summarize(good[-1]).tok_s if good else None,
+            go_on=hold,
         )
-        run = tool.measure(wanted, target.preset.benchmark, target.connection, progress)
+        run = tool.measure(wanted, target.preset.benchmark, target.connection, hold.say)
     verdict = judge(run, good, target.preset.expect, by_release(runs))
     decision = decide(verdict, target.preset.benchmark)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -128,16 +137,43 @@ def by_release(runs: Sequence[Entry]) -> tuple[tuple[Measurement, ...], ...]:
     return tuple(tuple(group) for group in groups.values())
 
 
-def _whole(release: Release, flag: str) -> int | None:
-    value = release.flags.get(flag)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _wanted(target: Target, seen: Seen, release: Release, http: httpx.Client) -> benchmarks.Target:
+    """Return what a tool has to know of the server, its effective limits asked of itself."""
+    engine = target.engine
+    wanted = wanted_of(target, seen, port=release.port)
+    request = ServerRequest(
+        spec=wanted.spec,
+        model=release.model,
+        served_name=release.served_name,
+        port=release.port,
+        flags=release.flags,
+    )
+    try:
+        told = http.get(engine.endpoints.info, timeout=_INFO_WITHIN).json()
+    except (httpx.HTTPError, ValueError):
+        told = {}
+    limits = engine.limits(told if isinstance(told, dict) else {})
+    return benchmarks.Target(
+        base_url=str(http.base_url),
+        model=release.served_name,
+        endpoints=engine.endpoints,
+        flags=release.flags,
+        subject=_subject(target, release),
+        batches=lambda: _batches(target, seen.observed.launch),
+        headers={name: value for name, value in http.headers.items() if name == "authorization"},
+        python=engine.python_of(wanted.spec),
+        environment=release.env,
+        engine_version=release.engine_version,
+        model_path=engine.model_path(request),
+        context_length=limits.context_length,
+        running_requests=limits.running_requests,
+    )
 
 
 def _subject(target: Target, release: Release) -> dict[str, str]:
     """Return what makes numbers comparable: the model and how its numbers are made."""
-    flags = release.flags
-    named = ("dtype", "quantization", "kv-cache-dtype", "context-length", "tp-size")
-    subject = {name: str(flags[name]) for name in named if name in flags}
+    flags = {target.engine.canonical(name): str(value) for name, value in release.flags.items()}
+    subject = {name: flags[name] for name in target.engine.compared if name in flags}
     return {"host": target.host, "model": release.model} | subject
 
 

@@ -27,29 +27,16 @@ def checks(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault
 def gpu_fault(
     preset: Preset, engine: Engine, service: Service, document: Document, where: str
 ) -> Fault | None:
-    """Return a fault when a preset spreads over another number of GPUs than its service has.
-
-    Counted as SGLang 0.5.10 to 0.5.23 does: tensor x pipeline x data parallel, where data-parallel
-    attention shares the GPUs of tensor parallelism. Several nodes are not counted.
-    """
-    flags = {engine.canonical(name): (name, value) for name, value in preset.flags.items()}
-    sizes: list[int] = []
-    for size in ("tp-size", "pp-size", "dp-size"):
-        _, value = flags.get(size, ("", 1))
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        sizes.append(value)
-    if not service.gpus or "nnodes" in flags:
+    """Return a fault when a preset spreads over another number of GPUs than its service has."""
+    asked = engine.spread(preset.flags)
+    if asked is None or not service.gpus or asked.gpus == len(service.gpus):
         return None
-    tensor, pipeline, data = sizes
-    needs = tensor * pipeline * (1 if "enable-dp-attention" in flags else data)
-    if needs == len(service.gpus):
-        return None
-    named = [flags[size][0] for size in ("tp-size", "pp-size", "dp-size") if size in flags]
-    trail: Trail = ("flags", named[0]) if named else ("flags",)
-    because = f" ({' x '.join(named)})" if named else ", as no tp-size says otherwise"
-    what = f"this preset runs on {needs} GPU(s){because}, but {where} has {len(service.gpus)}"
-    return document.fault(trail, what, "make tp-size and the service's gpus agree")
+    trail: Trail = ("flags", asked.flags[0]) if asked.flags else ("flags",)
+    because = (
+        f" ({' x '.join(asked.flags)})" if asked.flags else f", as no {asked.by} says otherwise"
+    )
+    what = f"this preset runs on {asked.gpus} GPU(s){because}, but {where} has {len(service.gpus)}"
+    return document.fault(trail, what, f"make {asked.by} and the service's gpus agree")
 
 
 def environment_faults(data: Any, document: Document) -> Iterator[Fault]:

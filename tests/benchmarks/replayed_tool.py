@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 
 def main() -> None:
-    """Write the record named in REPLAY, its lists stretched to the prompts, to --output-file."""
+    """Write the record of REPLAY, its lists stretched to the prompts, after REPLAY_AFTER s."""
     words = dict(zip(sys.argv[1::1], sys.argv[2::1], strict=False))
+    time.sleep(float(os.environ.get("REPLAY_AFTER", "0")))
     number = int(words["--num-prompts"])
     record = json.loads(Path(os.environ["REPLAY"]).read_text())
     for name in ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors"):

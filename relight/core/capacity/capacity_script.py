@@ -2,7 +2,8 @@
 
 The script needs the standard library alone. Memory, bus width and clocks come from the driver's own
 library (NVML by ctypes: nvidia-smi does not tell the bus width); tensor sizes from the headers of
-the model's safetensors files, which are read without the weights.
+the model's safetensors files, which are read without the weights. A model that is named by a hub's
+name is looked for where the engine will: in the host's own cache of that hub, at its `main`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,35 @@ from relight.core.flags import Flags
 SCRIPT = r"""
 import ctypes, glob, json, os, struct, sys
 
-def model(path):
+def cached(name):
+    home = os.environ.get("HF_HOME") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "huggingface")
+    root = os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub")
+    copies = os.path.join(root, "models--" + name.replace("/", "--"))
+    try:
+        with open(os.path.join(copies, "refs", "main"), encoding="utf-8") as stream:
+            kept = [os.path.join(copies, "snapshots", stream.read().strip())]
+    except OSError:
+        kept = sorted(glob.glob(os.path.join(copies, "snapshots", "*")), key=os.path.getmtime)
+    kept = [path for path in kept if os.path.isfile(os.path.join(path, "config.json"))]
+    if not kept:
+        raise ValueError("%s is no folder on this host, and its cache %s holds no copy; fetch it"
+                         " there (hf download %s), or name its folder as the model"
+                         % (name, root, name))
+    return kept[-1]
+
+def folder_of(name):
+    if os.path.isdir(name):
+        return name
+    if name.startswith(("/", "~", ".")) or name.count("/") > 1:
+        raise ValueError("there is no folder %s" % name)
+    return cached(name)
+
+def model(name):
     found = {"config": {}, "tensors": {}}
+    path = folder_of(name)
+    if not os.path.isfile(os.path.join(path, "config.json")):
+        raise ValueError("%s has no config.json: it is no model's folder" % path)
     with open(os.path.join(path, "config.json"), encoding="utf-8") as stream:
         found["config"] = json.load(stream)
     for name in sorted(glob.glob(os.path.join(path, "*.safetensors"))):
@@ -75,7 +103,9 @@ except (OSError, AttributeError):
     answer["gpus"], answer["p2p"] = [], None
 try:
     answer["model"] = model(sys.argv[1])
-except (OSError, ValueError, KeyError, struct.error) as error:
+except OSError as error:
+    answer["model_error"] = "%s: %s" % (error.filename, error.strerror)
+except (ValueError, KeyError, struct.error) as error:
     answer["model_error"] = str(error)
 print(json.dumps(answer))
 """

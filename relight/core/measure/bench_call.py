@@ -29,10 +29,21 @@ try:
         chat = chat or bool(json.load(stream).get("chat_template"))
 except (OSError, ValueError, AttributeError):
     pass
-print(json.dumps({"module": (found or [""])[0], "version": number, "chat_template": chat}))
+print(json.dumps({"python": sys.executable, "module": (found or [""])[0], "version": number,
+                  "chat_template": chat}))
 """
 """Python for the engine's interpreter: which module has the tool (0.5.23 moved it), which version,
-and whether the model has a chat template. It imports nothing of SGLang."""
+and whether the tokenizer has a chat template. It imports nothing of SGLang."""
+WARM_UPS = 2
+"""Requests before the run, each with its first prompt."""
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "NO_PROXY": "*",
+    "no_proxy": "*",
+}
+"""The tool needs the server and nothing else: no hub, and no proxy on the way to loopback."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,7 @@ class Call:
     tool: FoundTool
     base_url: str
     model_path: str
+    tokenizer: str
     environment: Mapping[str, str]
     limit_s: float
 
@@ -79,17 +91,17 @@ def exports(environment: Mapping[str, str]) -> str:
 
 def script(call: Call, load: Load, *, flush: bool) -> str:
     """Return the shell script of one pass; secrets of the environment are in it, never in argv."""
-    environment = {**call.environment, "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
+    environment = {**call.environment, **OFFLINE, "PYTHONUNBUFFERED": "1"}
     base = f"{call.tool.folder}/{load.name}"
     words = (
         *("timeout", "-k", "10", str(int(call.limit_s))),
         *(call.tool.python, "-m", call.tool.module),
         *("--backend", BACKEND, f"--base-url={call.base_url}"),
-        *(f"--model={call.model_path}", f"--tokenizer={call.model_path}"),
+        *(f"--model={call.model_path}", f"--tokenizer={call.tokenizer}"),
         *("--dataset-name", "custom", "--dataset-path", f"{base}.prompts.jsonl"),
         *("--sharegpt-output-len", str(load.tokens), "--num-prompts", str(len(load.names))),
         *("--max-concurrency", str(load.concurrency), "--seed", str(SEED)),
-        *("--warmup-requests", "2", "--output-details", "--output-file", f"{base}.jsonl"),
+        *("--warmup-requests", str(WARM_UPS), "--output-details", "--output-file", f"{base}.jsonl"),
         *(("--flush-cache",) if flush else ()),
         *(("--apply-chat-template",) if call.tool.chat_template else ()),
     )

@@ -50,10 +50,13 @@ def order(names: Sequence[str], seed: int = SEED) -> tuple[str, ...]:
     return tuple(shuffled)
 
 
-def progress(text: str) -> tuple[int, int] | None:
-    """Return how many requests of how many are done, from the tool's output so far."""
-    found = _PROGRESS.findall(text)
-    return (int(found[-1][0]), int(found[-1][1])) if found else None
+def progress(text: str, of: int) -> int:
+    """Return how many of `of` requests are done, from the bar in the tool's output so far.
+
+    Bars of other lengths are not the tool's: loading a tokenizer may draw some.
+    """
+    done = [int(done) for done, all_ in _PROGRESS.findall(text) if int(all_) == of]
+    return done[-1] if done else 0
 
 
 def read(

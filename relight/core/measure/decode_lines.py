@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from relight.core.measure.bench_call import WARM_UPS
+from relight.core.measure.measurement import Sample
 from relight.core.startup import Batch
 
 
@@ -86,6 +88,16 @@ def others(running: int | None, ours: int, *around: int | None) -> int | None:
     if running is not None:
         seen.append(max(0, running - ours))
     return max(seen) if seen else None
+
+
+def beyond_warm_up(cached: int | None, samples: Sequence[Sample]) -> int | None:
+    """Return cached prompt tokens of a pass of bench_serving, those of its warm-up left out.
+
+    It sends its first prompt twice before it empties the cache (0.5.10, `bench_serving.py`).
+    """
+    if cached is None or not samples:
+        return cached
+    return max(0, cached - WARM_UPS * (samples[0].input_tokens or 0))
 
 
 def graph_note(lines: DecodeLines) -> str:

@@ -36,7 +36,7 @@ def _of_sample(one: Sample, run: Measurement) -> Iterator[str]:
         yield f"{one.prompt}: the answer ended with {one.finish!r}"
     if one.model and run.expected_model and one.model != run.expected_model:
         yield f"{one.prompt}: answered by {one.model!r} where {run.expected_model!r} was asked"
-    if cached(one):
+    if cached(one) and not run.others:
         yield (
             f"{one.prompt}: {one.cached_tokens} of {one.input_tokens} prompt tokens came from the "
             "prefix cache"
@@ -47,9 +47,10 @@ def _of_run(run: Measurement) -> Iterator[str]:
     if run.expected_model and run.served_models and run.expected_model not in run.served_models:
         served = ", ".join(repr(name) for name in run.served_models[:3])
         yield f"the server does not serve {run.expected_model!r} but {served}"
-    asked = sum(one.input_tokens or 0 for one in run.samples)
+    asked = sum(one.input_tokens or 0 for one in run.samples if one.concurrency == 1)
     allowed = max(CACHED_TOKENS * len(run.samples), CACHED_SHARE * asked)
-    if run.cached_tokens is not None and run.cached_tokens > allowed:
+    # Beside other clients the cache is theirs too, and is not emptied: that is a disturbance.
+    if not run.others and run.cached_tokens is not None and run.cached_tokens > allowed:
         yield f"{run.cached_tokens} of {asked} prompt tokens came from the prefix cache (log)"
     empty = _degenerate(run)
     if run.text_counts and 2 * len(empty) > len(run.samples):

@@ -138,6 +138,7 @@ def _compared(
             *_why(noise, len(known_good)),
             *_crowded(crowded, candidate, known_good[-1]),
             *_text_moved(rows),
+            *_loads_apart(candidate, known_good[-1]),
             *notes,
         ),
         rows=tuple(rows),
@@ -228,6 +229,16 @@ def _text_moved(rows: Sequence[Comparison]) -> tuple[str, ...]:
     if step.answer == Answer.SAME and tokens.answer in (Answer.BETTER, Answer.WORSE):
         return ("the draft settings are unchanged: the text or the numerics moved, not the speed",)
     return ()
+
+
+def _loads_apart(now: Measurement, then: Measurement) -> tuple[str, ...]:
+    """Return that the loaded passes had unlike loads, so that only one stream was compared."""
+    first, second = (
+        max((one.concurrency for one in run.samples), default=1) for run in (then, now)
+    )
+    if first == second:
+        return ()
+    return (f"{first} requests at once then, {second} now: the loaded pass was not compared",)
 
 
 def _plain(answer: Answer, sentence: str, reasons: tuple[str, ...]) -> Verdict:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from relight.core.build import Build, CheckVerdict, Explanation, FlagFault, PastedCommand
-from relight.core.engine import Endpoints, EngineSpec, ServerRequest
+from relight.core.engine import Endpoints, EngineSpec, Limits, SecretFile, ServerRequest, Spread
 from relight.core.flags import Flags, FlagValue
 from relight.core.startup import Reading
-from relight.engines.sglang import build, checks, effective, launch, names, pasted
+from relight.engines.sglang import build, checks, effective, launch, names, pasted, sizes
 from relight.engines.sglang.forgotten import forgotten
-from relight.engines.sglang.reader import SglangReader
+
+if TYPE_CHECKING:
+    from relight.engines.sglang.reader import SglangReader
 
 
 class Sglang:
@@ -21,6 +24,7 @@ class Sglang:
     name = "sglang"
     protected = names.PROTECTED
     reserved = names.RESERVED
+    compared = sizes.COMPARED
     endpoints = Endpoints(
         health="/health",
         models="/v1/models",
@@ -28,6 +32,10 @@ class Sglang:
         info="/server_info",
         load="/v1/loads",
     )
+
+    secret_flags = names.SECRETS
+    # SGLang reads --config as YAML, by its file's ending (server_args_config_parser.py).
+    secret_file = SecretFile(option="--config", name="flags.yaml")
 
     def command(self, request: ServerRequest) -> tuple[str, ...]:
         """Return the launch's words, the program first."""
@@ -37,12 +45,23 @@ class Sglang:
         """Return the model as the host names it: a folder, or a hub's name."""
         return launch.located(request.spec, request.model)
 
+    def spread(self, flags: Flags) -> Spread | None:
+        """Return how many GPUs a server with these flags takes; None where they do not say."""
+        return sizes.spread(flags)
+
+    def limits(self, info: Mapping[str, JsonValue]) -> Limits:
+        """Return what a server takes, from what it says of itself."""
+        return sizes.limits(info)
+
     def version_script(self, spec: EngineSpec) -> str:
         """Return a shell script that prints the installed version and loads nothing heavy."""
         return launch.version_script(spec)
 
     def reader(self) -> SglangReader:
         """Return a reader for one log."""
+        # Its rules are hundreds of patterns, which only who reads a log has to wait for.
+        from relight.engines.sglang.reader import SglangReader  # noqa: PLC0415
+
         return SglangReader()
 
     def canonical(self, flag: str) -> str:

@@ -27,10 +27,14 @@ CARD = {
 }
 
 
-def ask(folder: Path) -> dict[str, Any]:
-    """Return what the script prints for a model folder, as the bare Python here runs it."""
+def ask(model: Path | str, **variables: str) -> dict[str, Any]:
+    """Return what the script prints for a model, as the bare Python here runs it."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(folder)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", SCRIPT, str(model)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -70,8 +74,45 @@ def test_tensor_sizes_are_read_from_headers_alone(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     """A missing model is an error in words, not a crash on either side."""
-    with pytest.raises(ValueError, match=r"cannot be read: .*config.json"):
+    with pytest.raises(ValueError, match=r"cannot be read: there is no folder /.*/nowhere$"):
         read({**ask(tmp_path / "nowhere"), "gpus": [CARD]})
+    with pytest.raises(ValueError, match=r"has no config.json: it is no model's folder"):
+        read({**ask(tmp_path), "gpus": [CARD]})
+
+
+def copy_of(cache: Path, name: str, revision: str, *, main: bool) -> Path:
+    """Make a model in a hub's cache as huggingface_hub lays it; return its folder."""
+    copies = cache / f"models--{name.replace('/', '--')}"
+    snapshot = copies / "snapshots" / revision
+    snapshot.mkdir(parents=True)
+    if main:
+        (copies / "refs").mkdir()
+        (copies / "refs" / "main").write_text(revision)
+    return model_folder(snapshot)
+
+
+@pytest.mark.parametrize("main", [True, False])
+@pytest.mark.parametrize(
+    ("variable", "below"),
+    [("HF_HUB_CACHE", ""), ("HF_HOME", "hub"), ("HOME", ".cache/huggingface/hub")],
+)
+def test_a_hubs_name_is_found_in_the_hosts_cache(
+    tmp_path: Path, variable: str, below: str, *, main: bool
+) -> None:
+    """Where the server itself will find it: the variables that move the cache count."""
+    copy_of(tmp_path / below, "Qwen/Qwen3-4B", "abc123", main=main)
+    answer = ask("Qwen/Qwen3-4B", **{"HOME": "/nowhere", variable: str(tmp_path)})
+    assert answer["model"]["tensors"]["model.norm.weight"] == 100
+
+
+def test_a_hubs_name_without_a_copy_is_told_with_the_way_out(tmp_path: Path) -> None:
+    """It says where it was looked for, and what would be right; no errno."""
+    answer = ask("Qwen/Qwen3-4B", HF_HOME=str(tmp_path))
+    with pytest.raises(ValueError, match=r"Qwen/Qwen3-4B is no folder on this host") as told:
+        read({**answer, "gpus": [CARD]})
+    assert str(tmp_path / "hub") in str(told.value)
+    assert "hf download Qwen/Qwen3-4B" in str(told.value)
+    assert "Errno" not in str(told.value)
 
 
 def test_free_memory_counts_only_on_gpus_that_stay_as_they_are() -> None:

@@ -16,7 +16,7 @@ LOAD = Load("alone", ("seed",), ("text",), 1, 160)
 def call(folder: str, **changes: str) -> Call:
     """Return a call whose python prints its words, one a line."""
     tool = FoundTool("/usr/bin/printf", "m", "0.5.10", chat_template=True, folder=folder)
-    made = Call(tool, "http://127.0.0.1:30000", "/models/m", {}, 5)
+    made = Call(tool, "http://127.0.0.1:30000", "/models/m", "/models/m", {}, 5)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -29,9 +29,24 @@ def test_the_words_are_those_of_the_tool() -> None:
         "--sharegpt-output-len 160 --num-prompts 1 --max-concurrency 1 --seed 1",
         "--warmup-requests 2 --output-details --output-file /tmp/x/alone.jsonl",
         "--flush-cache --apply-chat-template",
-        "export HF_HUB_OFFLINE=1;",
     ):
         assert words in text
+
+
+def test_nothing_but_the_server_is_asked() -> None:
+    """No hub and no proxy, whatever the engine's own environment says."""
+    environment = {"HF_HUB_OFFLINE": "0", "http_proxy": "http://proxy", "NO_PROXY": "corp"}
+    text = script(replace(call("/tmp/x"), environment=environment), LOAD, flush=True)
+    assert "export http_proxy=http://proxy;" in text
+    for words in ("HF_HUB_OFFLINE=1", "TRANSFORMERS_OFFLINE=1", "NO_PROXY='*'", "no_proxy='*'"):
+        assert f"export {words};" in text
+    assert "corp" not in text
+
+
+def test_a_tokenizer_of_its_own_is_taken() -> None:
+    """`tokenizer-path` of the release counts the tokens, not the model's folder."""
+    text = script(replace(call("/tmp/x"), tokenizer="/models/t"), LOAD, flush=True)
+    assert "--model=/models/m --tokenizer=/models/t" in text
 
 
 def test_the_cache_is_kept_where_others_are_served() -> None:
@@ -45,7 +60,11 @@ def test_the_cache_is_kept_where_others_are_served() -> None:
 def test_nothing_in_a_name_is_executed(tmp_path: Path, attack: str) -> None:
     """Paths, addresses and environment values with shell in them stay words."""
     made = replace(
-        call(str(tmp_path)), base_url=attack, model_path=attack, environment={"A": attack}
+        call(str(tmp_path)),
+        base_url=attack,
+        model_path=attack,
+        tokenizer=attack,
+        environment={"A": attack},
     )
     text = script(made, LOAD, flush=True).replace("CANARY", str(tmp_path / "canary"))
     subprocess.run(["sh", "-c", text], cwd=tmp_path, capture_output=True, timeout=10, check=False)

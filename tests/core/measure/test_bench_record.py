@@ -79,8 +79,14 @@ def test_a_result_that_is_none_is_told_in_words(text: str, words: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_progress_is_read_from_the_bar(version: str) -> None:
     """The last state of the recorded bar is 3 of 3; without a bar it is unknown."""
-    assert progress((DATA / f"{version}.out").read_text()) == (3, 3)
-    assert progress("Starting warmup with 2 sequences...") is None
+    assert progress((DATA / f"{version}.out").read_text(), 3) == 3
+    assert progress("Starting warmup with 2 sequences...", 3) == 0
+
+
+def test_a_bar_of_another_length_is_no_progress() -> None:
+    """Loading shards of a tokenizer draws a bar too."""
+    assert progress(" 50%|## | 2/4 [00:01<00:01]", 8) == 0
+    assert progress("4/4 [00:01<00:00]\r 25%|## | 2/8 [00:01<00:01]", 8) == 2
 
 
 def test_a_dataset_has_two_turns_a_line() -> None:

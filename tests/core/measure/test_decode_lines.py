@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from relight.core.measure.decode_lines import graph_note, others, summarize
+from relight.core.measure.decode_lines import beyond_warm_up, graph_note, others, summarize
+from relight.core.measure.measurement import Sample
 from relight.core.startup import Batch
 
 
@@ -45,6 +46,15 @@ def test_prefill_lines_tell_cached_tokens() -> None:
     """Cached tokens add up over the prefill lines of a run."""
     prefill = Batch(phase="prefill", values={"cached_token": 7}, line=1)
     assert summarize([prefill, prefill], 1).cached_tokens == 14
+
+
+def test_the_warm_up_of_bench_serving_is_no_cached_prompt() -> None:
+    """It sends its first prompt twice; what is cached beyond that is of the run itself."""
+    samples = [Sample(prompt="a", input_tokens=100), Sample(prompt="b", input_tokens=900)]
+    assert beyond_warm_up(103, samples) == 0
+    assert beyond_warm_up(1100, samples) == 900
+    assert beyond_warm_up(None, samples) is None
+    assert beyond_warm_up(7, []) == 7
 
 
 def test_decode_without_graphs_is_an_alarm() -> None:

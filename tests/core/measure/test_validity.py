@@ -98,6 +98,13 @@ def test_a_cache_that_only_the_log_tells_of_is_seen() -> None:
     assert faults(run(good(), good(), cached_tokens=8)) == ()
 
 
+def test_a_cache_that_others_use_too_is_a_disturbance_and_no_failure() -> None:
+    """Beside live clients the cache is kept, and the log counts their prompts with ours."""
+    beside = run(good(cached_tokens=38), good(), cached_tokens=4000, others=3)
+    assert faults(beside) == ()
+    assert disturbances(beside) == ("3 requests of other clients ran at the same time",)
+
+
 def test_dummy_weights_may_write_nonsense() -> None:
     """Where weights are dummies the text is not judged, and that is said."""
     found = run(good(repeated_share=1.0), passes=counted(60), text_counts=False)

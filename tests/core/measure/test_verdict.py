@@ -89,6 +89,16 @@ def test_a_loss_under_load_alone_is_worse() -> None:
     assert "loaded" in found.sentence
 
 
+def test_another_load_leaves_one_stream_to_compare_and_says_so() -> None:
+    """Fewer requests at once, as a lower limit of the server gives: that pass is not compared."""
+    now = run(loaded=60.0)
+    fewer = [one.model_copy(update={"concurrency": min(4, one.concurrency)}) for one in now.samples]
+    found = judge(now.model_copy(update={"samples": tuple(fewer)}), [run(loaded=40.0)])
+    assert found.answer is Answer.SAME
+    assert "loaded_tok_s" not in {row.metric for row in found.rows}
+    assert "8 requests at once then, 4 now: the loaded pass was not compared" in found.reasons
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

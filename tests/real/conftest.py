@@ -1,4 +1,4 @@
-"""Hosts with the real SGLang for the tests of ring 5, one at a time: two cores carry one start."""
+"""Hosts with the real SGLang for the tests of ring 5: a start is shared by all that ask of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests import sshd
 from tests.real.rig import Rig, rig_in
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def local10(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """This machine through the local connection, with SGLang 0.5.10."""
     rig = rig_in(tmp_path_factory.mktemp("local"), "0.5.10")
@@ -18,7 +18,7 @@ def local10(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     rig.end()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ssh23(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """This machine over SSH as an ordinary user, with SGLang 0.5.23; skips without an sshd."""
     why = sshd.missing()

@@ -27,10 +27,10 @@ from ruamel.yaml import YAML  # noqa: E402 - the path comes first
 
 from tests import sshd  # noqa: E402
 from tests.real.environment import VERSIONS, ensure, model  # noqa: E402
-from tests.real.server import FLAGS, free_port  # noqa: E402
+from tests.real.server import FLAGS, ONE_THREAD, free_port  # noqa: E402
 
 Tree = dict[str, Any]
-# For two busy cores: a quiet machine is ready in 20 s and answers in 3 s.
+# For two busy cores: a quiet machine is ready in 20 s and answers in 1 s.
 READINESS: Final[Tree] = {"within": "480s", "stall": "180s", "settle": "1s", "answer": "240s"}
 # SGLang 0.5.10 and 0.5.23 refuse it for the tiny model.
 TEXT_ONLY: Final[Tree] = {"text-only": {"flags": {"language-only": True}}}
@@ -50,6 +50,7 @@ def preset(version: str, **changes: Any) -> Tree:
         "model": model().name,
         "served_name": "tiny",
         "flags": flags,
+        "env": dict(ONE_THREAD),
         "readiness": READINESS,
         "max_downtime": "15m",
         "drain": "20s",

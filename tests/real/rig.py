@@ -19,7 +19,7 @@ from tests import sshd
 from tests.deadline import until
 from tests.real.environment import ensure
 from tests.real.project import ROOT, home_for, host, open_the_way, over_ssh, preset, short, write
-from tests.real.server import free_port
+from tests.real.server import CHAT, free_port
 
 # Two starts on a machine of two busy cores, and what comes between.
 COMMAND_SECONDS = 1200.0
@@ -90,6 +90,10 @@ class Rig:
         sys.stdout.write(f"relight {' '.join(words)}: exit {process.returncode}\n{text}")
         return Ended(process.returncode, text)
 
+    def on(self, *words: str) -> Ended:
+        """Run a command of relight for the host to its end."""
+        return self.run(words[0], "--host", self.host, *words[1:])
+
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start a command of relight and return it, still running."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "RELIGHT_DEBUG": "1"}
@@ -131,7 +135,7 @@ class Rig:
 
     def releases(self) -> list[str]:
         """Return the stored releases, the oldest first."""
-        return sorted(path.name for path in (self.service / "releases").iterdir())
+        return sorted(path.name for path in (self.service / "releases").glob("*"))
 
     def log(self) -> Path:
         """Return the log of the last launch."""
@@ -148,13 +152,7 @@ class Rig:
 
     def chat(self, **changes: Any) -> httpx.Response:
         """Ask the server for 16 tokens."""
-        body = {
-            "model": "tiny",
-            "messages": [{"role": "user", "content": "hello"}],
-            "max_tokens": 16,
-            "ignore_eos": True,
-        }
-        return httpx.post(f"{self.url}/v1/chat/completions", json=body | changes, timeout=120)
+        return httpx.post(f"{self.url}/v1/chat/completions", json=CHAT | changes, timeout=240)
 
     def processes(self) -> list[int]:
         """Return the living processes that write to a log of this host, supervisors left out."""

@@ -26,6 +26,15 @@ FLAGS: Final = (
     ("sleep-on-idle", None),
     ("enable-metrics", None),
 )
+# Two threads wait for each other at every step of so small a model: 9 to 90 tokens/s on busy cores,
+# where one makes 200 to 300.
+ONE_THREAD: Final = {"OMP_NUM_THREADS": "1"}
+CHAT: Final = {
+    "model": "tiny",
+    "messages": [{"role": "user", "content": "hello"}],
+    "max_tokens": 16,
+    "ignore_eos": True,
+}
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,7 @@ def serving(version: str, log: Path) -> Iterator[Server]:
     with log.open("wb") as sink:
         process = subprocess.Popen(
             command(str(ensure(version)), str(model()), port),
+            env={**os.environ, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,

@@ -20,7 +20,8 @@ BOUND = {"SGLANG_CPU_OMP_THREADS_BIND": "0|1"}
 def test_two_workers_serve(tmp_path: Path, version: str, flag: str) -> None:
     """The preset's flag and variable reach the engine: two schedulers, and an answer; then none."""
     rig = rig_in(tmp_path, version)
-    rig.lay(flags=preset(version)["flags"] | {flag: 2}, env=BOUND)
+    usual = preset(version)
+    rig.lay(flags=usual["flags"] | {flag: 2}, env=usual["env"] | BOUND)
     try:
         ended = rig.deploy()
         assert ended.code == 0, ended.text

@@ -37,7 +37,7 @@ def play_file(options: Options, playing: Playing) -> int:
         extra = project.extra_variables()
         book = load(project, _path(project, options.root, playing.playbook), extra)
         limit = playing.limit or None
-        tags = words(playing.tags) or frozenset({"all"})
+        tags = words(playing.tags) or ("all",)
         if playing.list_tasks or playing.list_hosts:
             text = listing(
                 book,
@@ -68,9 +68,10 @@ def play_file(options: Options, playing: Playing) -> int:
     return say_with(options, act)
 
 
-def words(options: tuple[str, ...]) -> frozenset[str]:
+def words(options: tuple[str, ...]) -> tuple[str, ...]:
     """Return the tags of repeated options, each of which may hold several between commas."""
-    return frozenset(tag.strip() for text in options for tag in text.split(",") if tag.strip())
+    tags = (tag.strip() for text in options for tag in text.split(","))
+    return tuple(dict.fromkeys(tag for tag in tags if tag))
 
 
 def _path(project: Project, root: Path, name: str) -> Path:

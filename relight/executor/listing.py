@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from relight.core.language.playbook import Inherited, Play, Playbook, split_tags, wanted
@@ -19,8 +19,8 @@ def listing(
     hosts: bool = False,
     task_names: bool = False,
     limit: str | None = None,
-    tags: frozenset[str] = frozenset({"all"}),
-    skip_tags: frozenset[str] = frozenset(),
+    tags: Collection[str] = ("all",),
+    skip_tags: Collection[str] = (),
     extra_vars: Mapping[str, Any] = {},
 ) -> str:
     """Return the plays with their hosts, their tasks, or both; no host is contacted.
@@ -49,7 +49,7 @@ def _hosts(project: Project, pattern: str) -> tuple[str, ...]:
         return ("localhost",) if pattern == "localhost" else ()
 
 
-def _tasks(play: Play, tags: frozenset[str], skip: frozenset[str]) -> Iterator[str]:
+def _tasks(play: Play, tags: Collection[str], skip: Collection[str]) -> Iterator[str]:
     for task in tasks((*play.pre_tasks, *play.tasks, *play.post_tasks)):
         inherited: Inherited = task.inherited
         if wanted(inherited.tags, tags, skip):

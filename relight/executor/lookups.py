@@ -35,7 +35,11 @@ def lookups(templar: Templar, folder: str) -> Mapping[str, Any]:
 
     def query(kind: str, *terms: Any, **options: Any) -> list[Any]:
         name = kind.removeprefix("ansible.builtin.")
-        return [one(name, term, options) for term in terms]
+        found = [one(name, term, options) for term in terms]
+        if name != "items":
+            return found
+        # as in Ansible, which flattens one level
+        return [part for each in found for part in (each if isinstance(each, list) else [each])]
 
     def lookup(kind: str, *terms: Any, **options: Any) -> Any:
         found = query(kind, *terms, **options)

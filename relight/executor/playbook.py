@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from relight.connections import Connection
@@ -20,9 +20,9 @@ from relight.executor.handlers import flush
 from relight.executor.hosts import Host
 from relight.executor.settings import Run, Settings
 from relight.executor.strategy import Around, Strategy
-from relight.executor.variables import Batch, task_templar
+from relight.executor.variables import Batch
+from relight.executor.vars_files import VarsFiles
 from relight.project import Project
-from relight.project.playbooks import load_vars
 
 
 def run(  # noqa: PLR0913  the options of a run
@@ -30,8 +30,8 @@ def run(  # noqa: PLR0913  the options of a run
     project: Project,
     *,
     limit: str | None = None,
-    tags: frozenset[str] = frozenset({"all"}),
-    skip_tags: frozenset[str] = frozenset(),
+    tags: Collection[str] = ("all",),
+    skip_tags: Collection[str] = (),
     extra_vars: Mapping[str, Any] = {},
     check: bool = False,
     diff: bool = False,
@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913  the options of a run
     (unreachable), what a module said instead of 2, or 130 when the operator interrupted.
     """
     settings = Settings(
-        project, report, limit, tags or frozenset({"all"}), skip_tags, extra_vars,
+        project, report, limit, tuple(tags) or ("all",), tuple(skip_tags), extra_vars,
         check, diff, max(1, forks), start_at,
     )  # fmt: skip
     allowed = None if limit is None else frozenset(project.hosts(limit))
@@ -122,7 +122,7 @@ def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
             host.ended = False
         before = sum(host.failed or host.unreachable for host in hosts)
         report(PlayStarted(play=play.name, hosts=batch_names))
-        batch = _batch(state, play, names, hosts)
+        batch = Batch(play, tuple(names), hosts, VarsFiles(state.settings.project, play))
         strategy = Strategy(state, batch, flush)
         _sections(strategy, playbook)
         lost = sum(host.failed or host.unreachable for host in hosts) - before
@@ -133,22 +133,6 @@ def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
     return False
 
 
-def _batch(state: Run, play: Play, names: list[str], hosts: tuple[Host, ...]) -> Batch:
-    files: dict[str, dict[str, Any]] = {}
-    batch = Batch(play, tuple(names), hosts, files)
-    for host in hosts:
-        files[host.name] = {}
-        for entry in play.vars_files:
-            values = entry.values
-            if values is None:
-                templar = task_templar(state, batch, host, Inherited())
-                shown = [str(templar.render(name)) for name in entry.names]
-                found = (load_vars(state.settings.project, name, play.folder) for name in shown)
-                values = next((some for some in found if some is not None), {})
-            files[host.name] |= values
-    return batch
-
-
 def _sections(strategy: Strategy, playbook: Playbook) -> None:
     play, hosts = strategy.batch.play, strategy.batch.hosts
     forced = flag(Templar(play.variables), play.option("force_handlers"), default=False)
@@ -157,11 +141,9 @@ def _sections(strategy: Strategy, playbook: Playbook) -> None:
     key = kept.key(playbook.path, play)
     told = False
     for section in (play.pre_tasks, play.tasks, play.post_tasks):
-        if not section:
-            continue
         strategy.nodes(section, hosts, Around())
         ready = [h for h in hosts if h.present and (forced or not h.failed)]
-        if not told and play.handlers:
+        if section and not told and play.handlers:
             told = True
             kept.recall(strategy, [host for host in ready if not host.failed], key)
         if strategy.run.stopped():

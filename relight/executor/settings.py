@@ -19,8 +19,8 @@ class Settings:
     project: Project
     report: Callable[[Event], None]
     limit: str | None = None
-    tags: frozenset[str] = frozenset({"all"})
-    skip_tags: frozenset[str] = frozenset()
+    tags: tuple[str, ...] = ("all",)
+    skip_tags: tuple[str, ...] = ()
     extra_vars: Mapping[str, Any] = field(default_factory=dict)
     check: bool = False
     diff: bool = False

@@ -98,7 +98,7 @@ class Strategy:
             return set()
         if task.module == "meta":
             return self._meta(task, hosts)
-        first = self._templar(task, hosts[0])
+        first = self._first(task, hosts[0])
         once = self._flag(first, task.option("run_once"))
         alone = once or task.module == "pause"  # as in Ansible, which pauses for all hosts at once
         chosen = list(hosts[:1]) if alone else list(hosts)
@@ -123,6 +123,16 @@ class Strategy:
 
     def _templar(self, task: Task, host: Host) -> Templar:
         return task_templar(self.run, self.batch, host, task.inherited)
+
+    def _first(self, task: Task, host: Host) -> Templar:
+        """Return what renders the keywords that concern all hosts: with the first one's variables.
+
+        Where those cannot be had each host's own turn says why.
+        """
+        try:
+            return self._templar(task, host)
+        except TemplateFault:
+            return Templar({})
 
     def _flag(self, templar: Templar, value: Any) -> bool:
         try:
@@ -174,7 +184,8 @@ class Strategy:
     def _learn(self, task: Task, hosts: Hosts, result: TaskResult) -> None:
         register = task.keywords.get("register")
         for host in hosts:
-            host.facts = {**host.facts, **result.facts}
+            if result.facts:
+                host.facts = {**host.facts, **result.facts}
             learnt = {**host.learnt, **result.learnt}
             host.learnt = {**learnt, register: result.values} if register else learnt
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from relight.core.language.lazy import plain
 from relight.core.language.missing import UndefinedName
@@ -25,12 +25,19 @@ class Batch:
     play: Play
     everybody: tuple[str, ...]
     hosts: tuple[Host, ...]
-    vars_files: Mapping[str, Mapping[str, Any]]
-    """The variables of `vars_files`, by host."""
+    from_files: VarsOfFiles
+    """The variables of `vars_files`."""
 
     def active(self) -> list[str]:
         """Return the hosts of the batch that neither failed nor are out of reach."""
         return [host.name for host in self.hosts if not (host.failed or host.unreachable)]
+
+
+class VarsOfFiles(Protocol):
+    """What the `vars_files` of a play say for a host, as far as its facts name the files."""
+
+    def of(self, host: Host, levels: Callable[[], Levels]) -> Mapping[str, Any]:
+        """Return the variables; `levels` are what the names of files may use."""
 
 
 class Levels:
@@ -78,7 +85,8 @@ def task_templar(
     """Return what renders a task on a host; `loop` and `extra` are values of this moment."""
     levels = host_levels(host)
     levels.add(batch.play.variables)
-    levels.add(batch.vars_files.get(host.name, {}))
+    if batch.play.vars_files:
+        levels.add(batch.from_files.of(host, lambda: _play_levels(run, batch, host)))
     for values in inherited.variables:
         levels.add(values)
     levels.fix(host.learnt)
@@ -94,6 +102,14 @@ def task_templar(
     found = lookups(templar, batch.play.folder)
     levels.fix({name: look for name, look in found.items() if name not in templar})
     return templar
+
+
+def _play_levels(run: Run, batch: Batch, host: Host) -> Levels:
+    levels = host_levels(host)
+    levels.add(batch.play.variables)
+    levels.add(run.settings.extra_vars)
+    levels.fix(magic(run, batch, host))
+    return levels
 
 
 def magic(run: Run, batch: Batch, host: Host) -> dict[str, Any]:
@@ -114,8 +130,8 @@ def magic(run: Run, batch: Batch, host: Host) -> dict[str, Any]:
         "ansible_check_mode": settings.check,
         "ansible_diff_mode": settings.diff,
         "ansible_forks": settings.forks,
-        "ansible_run_tags": sorted(settings.tags),
-        "ansible_skip_tags": sorted(settings.skip_tags),
+        "ansible_run_tags": list(settings.tags),
+        "ansible_skip_tags": list(settings.skip_tags),
         "ansible_limit": settings.limit,
         "ansible_verbosity": 0,
         "ansible_version": VERSION,

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from relight.core.language.arguments import Arguments, Mode
 from relight.core.outcome import Outcome
-from relight.core.posix.answers import read
+from relight.core.posix.answers import told
 from relight.core.posix.install import Install, script
 from relight.core.posix.placed import outcome
 from relight.modules import Scope
@@ -71,7 +71,7 @@ def _install(
         text = script(plan)
     except ValueError as error:
         return Outcome(failed=True, msg=str(error))
-    said = read(scope.open_connection().control(text, data=data, timeout=120).out)
+    said = told(scope.open_connection().control(text, data=data, timeout=120))
     return outcome(said, data, source, check=scope.check, remote=args.remote_src)
 
 

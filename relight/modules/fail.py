@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
 from relight.modules import Scope
@@ -10,9 +12,9 @@ from relight.modules import Scope
 class Args(Arguments):
     """The arguments of Ansible's `fail`."""
 
-    msg: str = "Failed as requested from task"
+    msg: Any = "Failed as requested from task"
 
 
 def run(args: Args, _scope: Scope) -> Outcome:
     """Fail."""
-    return Outcome(failed=True, msg=args.msg)
+    return Outcome(failed=True, values={"msg": args.msg})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from relight.core.language.arguments import Arguments, Mode
 from relight.core.outcome import Diff, Outcome
-from relight.core.posix.answers import attributes, read
+from relight.core.posix.answers import attributes, told
 from relight.core.posix.file import FilePlan, script
 from relight.modules import Scope
 
@@ -26,7 +28,9 @@ class Args(Arguments):
     force: bool = False
     follow: bool = True
     access_time: str | None = None
-    modification_time: str | None = Field(default=None)
+    access_time_format: str = "%Y%m%d%H%M.%S"
+    modification_time: str | None = None
+    modification_time_format: str = "%Y%m%d%H%M.%S"
 
     @model_validator(mode="before")
     @classmethod
@@ -39,24 +43,43 @@ class Args(Arguments):
 
 def run(args: Args, scope: Scope) -> Outcome:
     """Make the path what it should be."""
-    times = (args.access_time, args.modification_time)
+    touching = "now" if args.state == "touch" else "preserve"
+    try:
+        mtime = _stamp(args.modification_time or touching, args.modification_time_format)
+        atime = _stamp(args.access_time or touching, args.access_time_format)
+    except ValueError as error:
+        return Outcome(failed=True, msg=f"Error while obtaining timestamp: {error}")
     plan = FilePlan(
         path=args.path, state=args.state or "", src=args.src, mode=args.mode, owner=args.owner,
         group=args.group, recurse=args.recurse, force=args.force, follow=args.follow,
-        keep_times=times == ("preserve", "preserve"), check=scope.check,
+        mtime=mtime, atime=atime, check=scope.check,
     )  # fmt: skip
-    said = read(scope.open_connection().control(script(plan), timeout=120).out)
+    said = told(scope.open_connection().control(script(plan), timeout=120))
+    return _outcome(said, args)
+
+
+def _stamp(text: str, form: str) -> str:
+    """Return a time as `touch -t` takes it; `now` and nothing (kept) stand for themselves."""
+    if text in ("now", "preserve"):
+        return text.removeprefix("preserve")
+    return f"{datetime.strptime(text, form):%Y%m%d%H%M.%S}"  # noqa: DTZ007  the host's own zone
+
+
+def _outcome(said: Mapping[str, str], args: Args) -> Outcome:
     state, was, path = said.get("state", ""), said.get("was", ""), said.get("path", args.path)
+    known = attributes(said)
+    linking = {"src": args.src or said.get("src", "")}
     if "error" in said:
-        known = {"path": path} if state in ("link", "hard") else {"path": path, "state": was}
-        return Outcome(failed=True, msg=said["error"], values=known)
-    values = attributes(said)
-    linked = args.state is None and values.get("state") == "hard"
-    values["dest" if linked or state in ("touch", "link", "hard") else "path"] = path
-    if state in ("link", "hard"):
-        values["src"] = args.src
+        details = {"details": said["details"]} if "details" in said else {}
+        where = {"dest": path, **linking} if state == "hard" and args.src else {"path": path}
+        kept = {"state": was} if state in ("", "file") else {}
+        values = {**where, **kept, **known, **details}
+        return Outcome(failed=True, msg=said["error"], values=values)
+    values = {"dest" if state in ("touch", "link", "hard") else "path": path, **known}
     if state == "absent":
         values = {"path": path, "state": "absent"}
+    if state in ("link", "hard"):
+        values |= linking if args.src or state == "link" else {"src": None}
     changed = said.get("changed") == "yes"
     diff = (Diff(path=path, before=f"state: {was}\n", after=f"state: {state}\n"),)
     return Outcome(changed=changed, values=values, diff=diff if changed and was != state else ())

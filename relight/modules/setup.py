@@ -6,7 +6,7 @@ from typing import Any
 
 from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
-from relight.core.posix.answers import read
+from relight.core.posix.answers import told
 from relight.core.posix.facts import SCRIPT, facts
 from relight.modules import Scope
 
@@ -20,4 +20,4 @@ class Args(Arguments):
 
 def run(_args: Args, scope: Scope) -> Outcome:
     """Look; nothing is changed."""
-    return Outcome(facts=facts(read(scope.open_connection().control(SCRIPT).out)))
+    return Outcome(facts=facts(told(scope.open_connection().control(SCRIPT))))

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
-from relight.core.posix.answers import read
+from relight.core.posix.answers import told
 from relight.core.posix.stat import script, values
 from relight.modules import Scope
 
@@ -41,6 +41,8 @@ def run(args: Args, scope: Scope) -> Outcome:
         mime=args.get_mime,
         flags=args.get_attributes,
     )
-    said = read(scope.open_connection().control(text).out)
+    said = told(scope.open_connection().control(text))
+    if "error" in said:
+        return Outcome(failed=True, msg=said["error"])
     found = values(said, args.path, mime=args.get_mime, flags=args.get_attributes)
     return Outcome(values={"stat": found})

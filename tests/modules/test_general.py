@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from relight.connections import connect
 from relight.connections.local import LocalConnection
 from relight.core.address import Address
 from relight.core.outcome import Outcome
+from relight.core.posix.answers import told
 from relight.modules import Scope
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
@@ -151,3 +153,25 @@ def test_an_unchanged_copy_is_one_round_trip(connection: LocalConnection, tmp_pa
         before = connection.round_trips
         _run(connection, "copy", tmp_path, dest=f"{tmp_path}/f", content="x\n")
         assert connection.round_trips == before + 1
+
+
+def test_flags_are_read_whatever_the_files_version(
+    tmp_path: Path, connection: LocalConnection
+) -> None:
+    """`lsattr -v` pads short versions of files with blanks; the flags stand behind them all."""
+    for number in range(40):
+        (tmp_path / f"f{number}").write_text("x")
+    found = [_run(connection, "stat", tmp_path, path=str(p)).values for p in tmp_path.iterdir()]
+    assert len({one["stat"].get("attr_flags") for one in found}) == 1
+
+
+def test_a_script_that_breaks_off_is_a_failure() -> None:
+    """A shell that stops in the middle never looks like "nothing to do"."""
+
+    @dataclass(frozen=True)
+    class Broken:
+        exit: int = 2
+        out: str = ""
+        err: str = "sh: 57: Syntax error: Bad function name"
+
+    assert "Bad function name" in told(Broken())["error"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -178,18 +178,18 @@ class Playbook:
     plays: tuple[Play, ...]
 
 
-def wanted(tags: tuple[str, ...], only: frozenset[str], skip: frozenset[str]) -> bool:
+def wanted(tags: tuple[str, ...], only: Collection[str], skip: Collection[str]) -> bool:
     """Return whether a task with these tags runs under `--tags` and `--skip-tags`."""
     own = frozenset(tags)
     named = own or frozenset({"untagged"})
     run = (
         "always" in own
         or ("all" in only and "never" not in own)
-        or bool(named & only)
+        or bool(named.intersection(only))
         or ("tagged" in only and bool(own) and "never" not in own)
     )
     if not run or not skip:
         return run
     if "all" in skip:
         return "always" in own and "always" not in skip
-    return not (named & skip or ("tagged" in skip and own))
+    return not (named.intersection(skip) or ("tagged" in skip and own))

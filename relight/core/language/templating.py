@@ -145,6 +145,10 @@ class Templar:
         """Return the names that have a value."""
         return {"omit", *self._literals, *self._variables}
 
+    def beside(self, literals: Mapping[str, Any]) -> Templar:
+        """Return a templar with some more values, which win and are never rendered."""
+        return Templar(self._variables, {**self._literals, **literals})
+
     def look_up(self, name: str) -> Any:
         """Return a variable, rendered; undefined where its own template uses an unknown name."""
         if name in self._literals:

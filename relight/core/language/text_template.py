@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final
 
 from jinja2 import TemplateSyntaxError, meta
 
@@ -35,16 +37,56 @@ def _shell_word(value: Any) -> str:
     return Word(quote(value))
 
 
-@functools.cache
-def _environment(*, shell: bool) -> Any:
+@dataclass(frozen=True)
+class Syntax:
+    """How a template file is written: Jinja's own options of these names, with Ansible's values."""
+
+    block_start_string: str = "{%"
+    block_end_string: str = "%}"
+    variable_start_string: str = "{{"
+    variable_end_string: str = "}}"
+    comment_start_string: str = "{#"
+    comment_end_string: str = "#}"
+    trim_blocks: bool = True
+    lstrip_blocks: bool = False
+    newline_sequence: str = "\n"
+
+
+PLAIN: Final = Syntax()
+_HEADER = "#jinja2:"
+"""What the first line of a template begins with that sets options for itself."""
+
+
+def headed(source: str, syntax: Syntax) -> tuple[str, Syntax]:
+    """Return a template without its `#jinja2:` line, and the syntax with what that line sets.
+
+    Raises `TemplateFault` for what is no option.
+    """
+    if not source.startswith(_HEADER):
+        return source, syntax
+    line, _, rest = source.partition("\n")
+    changes: dict[str, Any] = {}
+    for pair in line.removeprefix(_HEADER).split(","):
+        name, colon, value = (part.strip() for part in pair.partition(":"))
+        if not colon or name not in {field.name for field in fields(Syntax)}:
+            raise TemplateFault(f"#jinja2: sets no {pair.strip()!r}", line=1)
+        try:
+            changes[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise TemplateFault(f"#jinja2: {value!r} is no value of Python", line=1) from None
+    return rest, replace(syntax, **changes)
+
+
+@functools.lru_cache(maxsize=32)
+def _environment(syntax: Syntax, *, shell: bool) -> Any:
     return native_environment(
-        finalize=_shell_word if shell else _text, trim_blocks=True, keep_trailing_newline=True
+        finalize=_shell_word if shell else _text, keep_trailing_newline=True, **asdict(syntax)
     )
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(source: str, *, shell: bool) -> Any:
-    return _environment(shell=shell).from_string(source)
+def _compiled(source: str, syntax: Syntax, *, shell: bool) -> Any:
+    return _environment(syntax, shell=shell).from_string(source)
 
 
 def is_shell(name: str) -> bool:
@@ -54,7 +96,7 @@ def is_shell(name: str) -> bool:
 
 def undeclared(source: str) -> frozenset[str]:
     """Return the names that a template file uses and does not set; raises `TemplateFault`."""
-    environment = _environment(shell=False)
+    environment = _environment(PLAIN, shell=False)
     try:
         return frozenset(meta.find_undeclared_variables(environment.parse(source)))
     except TemplateSyntaxError as error:
@@ -77,11 +119,14 @@ def render_text(
     return render_with(Templar(variables, literals), source, shell=shell)
 
 
-def render_with(templar: Templar, source: str, *, shell: bool = False) -> str:
+def render_with(
+    templar: Templar, source: str, *, shell: bool = False, syntax: Syntax = PLAIN
+) -> str:
     """Return the text of a template file, with a templar's variables."""
     template = None
+    source, syntax = headed(source, syntax)
     try:
-        template = _compiled(source, shell=shell)
+        template = _compiled(source, syntax, shell=shell)
         text = ShellText()
         parts: list[str] = []
         for piece in pieces(template, templar):

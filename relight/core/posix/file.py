@@ -22,12 +22,19 @@ class FilePlan:
     recurse: bool = False
     force: bool = False
     follow: bool = True
-    keep_times: bool = False
+    mtime: str = ""
+    """`now`, a time for `touch -t`, or "" to keep it; `atime` likewise."""
+    atime: str = ""
     check: bool = False
 
 
 _ATTRIBUTES = r"""
 changed=no
+bad() {
+  say error "$1"
+  if test -e "$path"; then look "$path"; fi
+  exit 0
+}
 numeric() { case $1 in *[!0-9]*) return 1 ;; *) return 0 ;; esac; }
 uid() { if numeric "$1"; then echo "$1"; else id -u -- "$1" 2>/dev/null; fi; }
 gid() { if numeric "$1"; then echo "$1"; else getent group "$1" | cut -d: -f3; fi; }
@@ -54,33 +61,65 @@ attributes() {
       chmod --reference="$1" -- "$probe"
     fi
     before=$(stat -c %a -- "$probe")
-    chmod -- "$mode" "$probe" 2>/dev/null || bad "mode must be in octal or symbolic form"
+    chmod -- "$mode" "$probe" 2>/dev/null || {
+      say details "bad symbolic permission for mode: $mode"
+      bad "mode must be in octal or symbolic form"
+    }
     case $mode in *[!0-7]*) ;; *) test ! -d "$probe" || chmod -- "0$mode" "$probe" ;; esac
     test "$before" = "$(stat -c %a -- "$probe")" || changed=yes
     test "$probe" = "$1" || rm -rf -- "$probe"
   fi
 }
+stamps() {
+  if test "$mtime$atime" = nownow; then
+    changed=yes
+    test -n "$check" || touch -- "$1" || bad "Error while updating modification or access time: $1"
+    return
+  fi
+  one -m %.9Y "$mtime" "$1"
+  one -a %.9X "$atime" "$1"
+}
+one() {
+  test -n "$3" || return 0
+  like=$(mktemp)
+  test "$3" = now || touch -t "$3" -- "$like" 2>/dev/null || {
+    rm -f -- "$like"; bad "Error while obtaining timestamp for time $3"
+  }
+  if test "$3" = now || test "$(stat -c "$2" -- "$like")" != "$(stat -c "$2" -- "$4")"; then
+    changed=yes
+    test -n "$check" || touch -c "$1" -r "$like" -- "$4"
+  fi
+  rm -f -- "$like"
+}
 now() {
   if test -L "$1"; then echo link; elif test -d "$1"; then echo directory
-  elif test -e "$1"; then echo file; else echo absent; fi
+  elif test -e "$1"; then
+    if test "$(stat -c %h -- "$1")" -gt 1; then echo hard; else echo file; fi
+  else echo absent; fi
 }
 """
 
 _BODY = r"""
 was=$(now "$path")
-test -z "$follow" || test "$was" != link || case $state in
-  ''|file|directory|touch)
-    test ! -e "$path" || { path=$(readlink -f -- "$path"); was=$(now "$path"); } ;;
-esac
-say path "$path"
-say was "$was"
 if test -z "$state"; then
   state='file'
   test "$was" = absent || state=$was
-  test -z "$recurse" || state=directory
-  test -z "$src" || state='link'
+  test "$was" != absent || test -z "$recurse" || state=directory
 fi
 say state "$state"
+say path "$path"
+say was "$was"
+test -z "$recurse" || test "$state" = directory ||
+  bad "recurse option requires state to be 'directory'"
+case $state in
+link|hard) ;;
+*) test -z "$src" || bad "src option requires state to be 'link' or 'hard'" ;;
+esac
+real=$path
+test "$was" != link || test -z "$follow" || test ! -e "$path" || real=$(readlink -f -- "$path")
+case $state in
+file|directory) path=$real; was=$(now "$path"); say path "$path"; say was "$was" ;;
+esac
 case $state in
 absent)
   test "$was" = absent || {
@@ -89,9 +128,8 @@ absent)
   }
   say changed "$changed"; exit 0 ;;
 file)
-  test "$was" != absent || bad "file ($path) is absent, cannot continue"
-  test "$was" = file || test "$was" = link || bad "file ($path) is $was, cannot continue"
-  attributes "$path" ;;
+  case $was in file|hard) ;; *) bad "file ($path) is $was, cannot continue" ;; esac
+  attributes "$path"; stamps "$path" ;;
 directory)
   case $was in
   absent)
@@ -117,7 +155,7 @@ $todo"
       changed=yes
     fi ;;
   directory)
-    attributes "$path"
+    attributes "$path"; stamps "$path"
     if test -n "$recurse"; then
       list() { find "$path" -exec stat -c '%u %g %a %n' -- {} +; }
       before=$(list)
@@ -133,17 +171,18 @@ $todo"
 touch)
   if test "$was" = absent; then
     changed=yes
-    test -n "$check" || : 2>/dev/null > "$path" || bad "Error, could not touch target: $path"
-  elif test -z "$keep_times"; then
-    changed=yes
-    test -n "$check" || touch -- "$path" || bad "Error, could not touch target: $path"
+    test -n "$check" || : 2>/dev/null > "$path" || bad "Error, could not touch target."
   fi
-  test ! -e "$path" || attributes "$path" ;;
+  test ! -e "$path" || { attributes "$real"; stamps "$real"; } ;;
 link|hard)
   if test -z "$src" && test "$was" = link && test "$state" = link; then
     src=$(readlink -- "$path")
+    force=yes
   fi
-  test -n "$src" || bad "src is required for creating new ${state}links"
+  test -n "$src" || test "$was$state" = hardhard || {
+    test "$state" = hard || bad "src is required for creating new symlinks"
+    bad "src is required for creating new hardlinks"
+  }
   if test -d "$path" && test ! -L "$path" && test "$state" = link; then
     test -n "$force" || bad "refusing to convert from directory to symlink for $path"
     rmdir -- "$path" 2>/dev/null || test -n "$check" ||
@@ -152,19 +191,24 @@ link|hard)
   fi
   from=$src
   case $src in /*) ;; *) test "$state" = hard || from=$(dirname -- "$path")/$src ;; esac
-  if test ! -e "$from" && { test -z "$force" || test "$state" = hard; }; then
+  if test -n "$src" && test ! -e "$from" && { test -z "$force" || test "$state" = hard; }; then
     test "$state" = hard && bad "src does not exist"
     bad "src file does not exist, use 'force=yes' if you really want to create the link: $from"
   fi
   done=
   if test "$state" = link; then
     test "$was" != link || test "$(readlink -- "$path")" != "$src" || done=yes
-    test "$was" != file || test -n "$force" ||
-      bad "refusing to convert from file to symlink for $path"
+    case $was in
+    file|hard) test -n "$force" || bad "refusing to convert from $was to symlink for $path" ;;
+    esac
   else
-    test "$was" = absent || { test "$path" -ef "$src" && done=yes; }
-    test "$was" = absent || test -n "$done$force" ||
-      bad "Cannot link, different hard link exists at destination"
+    case $was in
+    hard|directory)
+      test -n "$src" || done=yes
+      test "$path" -ef "$src" && done=yes
+      test -n "$done$force" || bad "Cannot link, different hard link exists at destination" ;;
+    file) test -n "$force" || bad "Cannot link, file exists at destination" ;;
+    esac
   fi
   if test -z "$done"; then
     changed=yes
@@ -177,7 +221,10 @@ link|hard)
       rm -f -- "$temp"
     fi
   fi
-  if test -L "$path" || test -e "$path"; then attributes "$path"; fi ;;
+  real=$path
+  test ! -L "$path" || test -z "$follow" || test ! -e "$path" || real=$(readlink -f -- "$path")
+  say src "$src"
+  if test -L "$real" || test -e "$real"; then attributes "$real"; stamps "$real"; fi ;;
 esac
 say changed "$changed"
 if test -e "$path"; then look "$path"; fi
@@ -190,10 +237,12 @@ def script(plan: FilePlan) -> str:
         "recurse": plan.recurse,
         "force": plan.force,
         "follow": plan.follow,
-        "keep_times": plan.keep_times,
         "check": plan.check,
     }
-    texts = {"state": plan.state, "mode": plan.mode, "owner": plan.owner, "group": plan.group}
+    texts = {
+        "state": plan.state, "mode": plan.mode, "owner": plan.owner, "group": plan.group,
+        "mtime": plan.mtime, "atime": plan.atime,
+    }  # fmt: skip
     lines = [f"{name}={'yes' if on else ''}" for name, on in flags.items()]
     lines += [assigned(name, text) for name, text in texts.items()]
     path = plan.path.rstrip("/") or "/"

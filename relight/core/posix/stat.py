@@ -11,7 +11,7 @@ from relight.core.posix.answers import SAY
 from relight.core.posix.install import expanded_home
 
 _BODY = r"""
-if test ! -e "$path" && test ! -L "$path"; then say exists no; exit 0; fi
+if test ! -e "$path" && { test -n "$follow" || test ! -L "$path"; }; then say exists no; exit 0; fi
 say exists yes
 link=
 test -z "$follow" || link=-L
@@ -26,11 +26,10 @@ if test -n "$sum" && test -f "$path" && { test -n "$follow" || test ! -L "$path"
   say checksum "$("${sum}sum" -- "$path" 2>/dev/null | sed 's/^\\//' | cut -d' ' -f1)"
 fi
 if test -n "$mime" && command -v file >/dev/null; then
-  say mime "$(file -b --mime-type -- "$path")"
-  say charset "$(file -b --mime-encoding -- "$path")"
+  say mime "$(file -b --mime-type --mime-encoding -- "$path")"
 fi
 if test -n "$flags" && command -v lsattr >/dev/null; then
-  say flags "$(lsattr -vd -- "$path" 2>/dev/null | sed 's/^ *//' | cut -d' ' -f1,2)"
+  say flags "$(lsattr -vd -- "$path" 2>/dev/null | tr -s ' ' | sed 's/^ //' | cut -d' ' -f1,2)"
 fi
 """
 
@@ -74,10 +73,9 @@ def values(said: Mapping[str, str], path: str, *, mime: bool, flags: bool) -> di
     if "checksum" in said:
         found["checksum"] = said["checksum"]
     if mime:
-        found |= {
-            "mimetype": said.get("mime", "unknown"),
-            "charset": said.get("charset", "unknown"),
-        }
+        kind, charset, encoding = said.get("mime", "").partition("; charset=")
+        known = (kind, encoding) if charset else ("unknown", "unknown")
+        found |= dict(zip(("mimetype", "charset"), known, strict=True))
     if flags:
         found |= _attributes(said.get("flags", ""))
     return found

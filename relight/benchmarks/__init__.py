@@ -32,11 +32,11 @@ class Target:
     `base_url` is the server as the host sees it (http://127.0.0.1:PORT). `batches` returns the
     prefill and decode lines of this launch's log so far. `headers` may carry an API key; they are
     never stored. `subject` names what is served: runs of unlike subjects are never compared.
-    `model_path`, `python` (shell lines that leave the engine's Python in `$py`; empty where it has
-    none) and `environment` (the server's own, without secrets) are what a tool that runs on the
-    host needs. `running_requests` and `context_length` are the effective limits of the server,
-    `known_tok_s` is the known-good's speed: they size the run. `go_on` raises Interrupted when the
-    operator said stop.
+    `pids` are the server's processes. `model_path`, `python` (shell lines that leave the engine's
+    Python in `$py`; empty where it has none) and `environment` (the server's own, no secrets) are
+    what a tool that runs on the host needs. `running_requests` and `context_length` are the
+    effective limits of the server, `known_tok_s` is the known-good's speed: they size the run.
+    `go_on` raises Interrupted when the operator said stop.
     """
 
     base_url: str
@@ -48,6 +48,7 @@ class Target:
     headers: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    pids: tuple[int, ...] = ()
     engine_version: str = ""
     model_path: str = ""
     context_length: int | None = None

@@ -61,7 +61,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
     with _found(target, connection) as tool, open_client(target, connection) as client:
         before = running_now(get(client, target.endpoints.load)[0])
         served = served_models(get(client, target.endpoints.models)[0])
-        with watch(connection) as watched:
+        with watch(connection, target.pids) as watched:
             for load in loads:
                 found = _run(tool, target, load, connection, report, flush=not alone(before))
                 samples += found[0]
@@ -69,7 +69,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
                 if load is loads[0]:
                     lines = summarize(since(contents(target.batches()), known), 1)
                     cached = beyond_warm_up(lines.cached_tokens, found[0])
-            gpus, pressure = watched.loads(), watched.cpu_pressure()
+            gpus, cpu = watched.loads(), watched.cpu()
         after = running_now(get(client, target.endpoints.load)[0])
     most = summarize(since(contents(target.batches()), known), 1).running
     notes = (alone(before), graph_note(lines))
@@ -92,7 +92,8 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         cached_tokens=cached,
         text_counts=target.flags.get("load-format") != "dummy",
         gpus=gpus,
-        cpu_pressure=pressure,
+        cpu_pressure=cpu.pressure,
+        cpu_wait=cpu.wait,
         notes=tuple(note for note in notes if note),
     )
 
@@ -232,7 +233,8 @@ def _follow(
                 break
             tail = (tail + (data or b"").decode(errors="replace"))[-20000:]
             so_far = progress(tail, len(load.names))
-            if so_far > done or now - told > SILENCE_S:
+            news = so_far > done and (now - told > 1.0 or so_far == len(load.names))
+            if news or now - told > SILENCE_S:
                 doing = f"{so_far} of {len(load.names)} requests" if so_far else "the tool loads"
                 report(f"{load.name}: {doing} ({now - begun:.0f} s)")
                 done, told = max(done, so_far), now

@@ -46,7 +46,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
     asked = cycle(prompts, plan.requests)
     begun = time.monotonic()
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    with open_client(target, connection) as client, watch(connection) as host:
+    with open_client(target, connection) as client, watch(connection, target.pids) as host:
         before = running_now(get(client, target.endpoints.load)[0])
         listed, round_trip = get(client, target.endpoints.models)
         notes = [flush(client, before)]
@@ -54,7 +54,7 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         ask(client, target.endpoints.chat, body(target.model, _WARM_UP, 8), REQUEST_LIMIT_S)
         known = contents(target.batches())
         samples = _requests(client, target, plan, asked, report)
-        gpus, pressure = host.loads(), host.cpu_pressure()
+        gpus, cpu = host.loads(), host.cpu()
         after = running_now(get(client, target.endpoints.load)[0])
     lines = summarize(since(contents(target.batches()), known), 1)
     return Measurement(
@@ -76,7 +76,8 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
         cached_tokens=lines.cached_tokens,
         round_trip_ms=round_trip,
         gpus=gpus,
-        cpu_pressure=pressure,
+        cpu_pressure=cpu.pressure,
+        cpu_wait=cpu.wait,
         text_counts=target.flags.get("load-format") != "dummy",
         notes=tuple(note for note in (*notes, graph_note(lines)) if note),
     )

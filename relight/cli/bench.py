@@ -16,9 +16,10 @@ from relight.core.events import Event, Note, Table, Text
 from relight.core.measure import history, verdict_table
 from relight.core.measure.history import Entry
 from relight.core.measure.verdict import judge
+from relight.core.release import sequence_of
 from relight.deploy.capacity import capacity_of
 from relight.deploy.look import look
-from relight.deploy.measure import by_release, entries
+from relight.deploy.measure import entries
 from relight.deploy.wanted import port_of, wanted_of
 from relight.errors import EXIT_OK, HostError, UsageError
 
@@ -54,14 +55,14 @@ def compare(options: Options, host: str, service: str, pair: str) -> int:
         with one_target(options, host, service, say) as target:
             runs = entries(target.store)
         older, newer = (_of(runs, name) for name in (first, second))
-        verdict = judge(
-            newer[-1].measurement,
-            [one.measurement for one in older],
-            None,
-            by_release(runs),
-        )
-        say(Table(columns=verdict_table.COLUMNS, rows=verdict_table.rows(verdict)))
-        for line in (verdict.sentence, *verdict.reasons):
+        then, now = older[-1].release, newer[-1].release
+        others = history.by_config(runs, then)
+        run = newer[-1].measurement
+        verdict = judge(run, history.starts(older), None, others, than=then)
+        if verdict.rows:
+            columns = verdict_table.columns(then, now)
+            say(Table(columns=columns, rows=verdict_table.rows(verdict)))
+        for line in (f"{now}: {verdict.sentence}", *verdict.reasons):
             say(Note(text=line))
         return EXIT_OK
 
@@ -69,9 +70,14 @@ def compare(options: Options, host: str, service: str, pair: str) -> int:
 
 
 def _of(runs: Sequence[Entry], name: str) -> list[Entry]:
-    """Return the runs of the one release that a name or its beginning means."""
+    """Return the runs of the one release that a name, its beginning or its number means."""
+    number = int(name) if name.isascii() and name.isdigit() else None
     found = {
-        one.release for one in runs if one.release == name or one.release.startswith(f"{name}-")
+        one.release
+        for one in runs
+        if one.release == name
+        or one.release.startswith(f"{name}-")
+        or (number is not None and sequence_of(one.release) == number)
     }
     if len(found) != 1:
         there = ", ".join(sorted({one.release for one in runs})) or "none"

@@ -97,7 +97,7 @@ def releases(options: Options, host: str, service: str) -> int:
                     name,
                     ", ".join(marks) or "-",
                     f"{started.event} {started.t}" if started else "-",
-                    measured.text("tok_s")[:6] if measured else "-",
+                    measured.figure("tok_s") if measured else "-",
                 )
             )
         say(Table(columns=("release", "is", "last", "tok/s"), rows=tuple(rows)))

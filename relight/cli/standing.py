@@ -47,7 +47,7 @@ def row(host: str, service: str, observed: Observed, drift: str = "") -> tuple[s
         observed.current or "-",
         good,
         _since(observed),
-        measured.text("tok_s")[:6] if measured else "-",
+        measured.figure("tok_s") if measured else "-",
         str(observed.restarts),
         "; ".join(filter(None, (*notes(observed), drift))),
     )

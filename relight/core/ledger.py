@@ -21,6 +21,12 @@ class Entry(Frozen):
         value = self.details.get(name)
         return "" if value is None else str(value)
 
+    def figure(self, name: str) -> str:
+        """Return a number with one digit behind its point, or `-` where there is none."""
+        value = self.details.get(name)
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        return f"{value:.1f}" if known else "-"
+
 
 class Ledger(Frozen):
     """Entries in their order, and how many lines could not be read."""

@@ -116,7 +116,7 @@ class Expect(Frozen):
 class Benchmark(Frozen):
     """Which tool measures a release and what its verdict means."""
 
-    tool: str = "auto"
+    tool: Literal["auto", "bench_serving", "command", "probe"] = "auto"
     command: str | None = None
     on_worse: Literal["rollback", "keep"] = "rollback"
     on_inconclusive: Literal["rollback", "keep"] = "keep"

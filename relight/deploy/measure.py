@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -14,17 +13,17 @@ from pydantic import ValidationError
 from relight import benchmarks
 from relight.core.engine import ServerRequest
 from relight.core.events import Table
-from relight.core.measure.history import Entry
-from relight.core.measure.measurement import Measurement
+from relight.core.measure.comparison import Answer
+from relight.core.measure.history import Entry, by_config, starts
 from relight.core.measure.metrics import summarize
 from relight.core.measure.promotion import decide
 from relight.core.measure.verdict import Verdict, judge
-from relight.core.measure.verdict_table import COLUMNS, rows
+from relight.core.measure.verdict_table import FIGURES, columns, figures, rows
 from relight.core.release import Release
 from relight.core.startup import Batch
 from relight.deploy.look import Seen, look
 from relight.deploy.proof import client
-from relight.deploy.target import Target, tool_of
+from relight.deploy.target import Target
 from relight.deploy.wanted import wanted_of
 from relight.errors import HostError
 from relight.store.service import ServiceStore
@@ -52,6 +51,7 @@ class _Hold:
     def __init__(self, target: Target, fence: int) -> None:
         self._target, self._fence = target, fence
         self._armed = -math.inf
+        self.told: set[str] = set()
         self()
 
     def __call__(self) -> None:
@@ -64,13 +64,15 @@ class _Hold:
     def say(self, text: str) -> None:
         """Tell progress."""
         self()
+        self.told.add(text)
         self._target.say(text)
 
 
 def measure(target: Target, fence: int) -> Judged:
     """Run the preset's tool on the current release; raises HostError when none serves."""
     store = target.store
-    tool = benchmarks.load(tool_of(target.preset))
+    plan = target.preset.benchmark
+    tool = benchmarks.load("command" if plan.command else plan.tool)
     hold = _Hold(target, fence)
     seen = look(target, write=True)
     observed = seen.observed
@@ -78,25 +80,28 @@ def measure(target: Target, fence: int) -> Judged:
     if release is None or observed.state != "running":
         raise HostError(target.host, f"service {target.name} does not run: nothing to measure")
     runs = entries(store)
-    good = [one.measurement for one in runs if one.release == observed.known_good]
+    good = starts([one for one in runs if one.release == observed.known_good])
     with client(target, release) as http:
         wanted = replace(
             _wanted(target, seen, release, http),
             known_tok_s=summarize(good[-1]).tok_s if good else None,
             go_on=hold,
         )
-        run = tool.measure(wanted, target.preset.benchmark, target.connection, hold.say)
-    verdict = judge(run, good, target.preset.expect, by_release(runs))
-    decision = decide(verdict, target.preset.benchmark)
+        run = tool.measure(wanted, plan, target.connection, hold.say)
+    verdict = judge(run, good, target.preset.expect, by_config(runs, observed.known_good))
+    decision = decide(verdict, plan)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    entry = Entry(release=release.id, measurement=run, verdict=verdict)
+    entry = Entry(release=release.id, launch=observed.launch, measurement=run, verdict=verdict)
     name = f"{release.id}.{observed.launch}.{stamp}"
     store.write_measurement(name, entry.model_dump_json().encode())
-    if verdict.rows:
-        target.report(Table(columns=COLUMNS, rows=rows(verdict)))
-    for reason in verdict.reasons:
-        target.say(reason)
     summary = summarize(run)
+    if verdict.rows:
+        target.report(Table(columns=columns(), rows=rows(verdict)))
+    else:
+        target.report(Table(columns=FIGURES, rows=figures(summary)))
+    for reason in verdict.reasons:
+        if reason not in hold.told:
+            target.say(reason)
     if fence:
         store.record(
             fence,
@@ -115,7 +120,8 @@ def measure(target: Target, fence: int) -> Judged:
 
 
 def _sentence(verdict: Verdict, because: str, *, promote: bool) -> str:
-    return verdict.sentence if promote else f"{verdict.sentence} ({because})"
+    plain = promote and verdict.answer not in (Answer.WORSE, Answer.INCONCLUSIVE)
+    return verdict.sentence if plain else f"{verdict.sentence} ({because})"
 
 
 def entries(store: ServiceStore, release: str = "*") -> list[Entry]:
@@ -127,14 +133,6 @@ def entries(store: ServiceStore, release: str = "*") -> list[Entry]:
         except ValidationError:
             continue
     return found
-
-
-def by_release(runs: Sequence[Entry]) -> tuple[tuple[Measurement, ...], ...]:
-    """Return runs in groups of one config: they tell how much this host's restarts differ."""
-    groups: dict[str, list[Measurement]] = {}
-    for one in runs:
-        groups.setdefault(one.release, []).append(one.measurement)
-    return tuple(tuple(group) for group in groups.values())
 
 
 def _wanted(target: Target, seen: Seen, release: Release, http: httpx.Client) -> benchmarks.Target:
@@ -161,6 +159,7 @@ def _wanted(target: Target, seen: Seen, release: Release, http: httpx.Client) ->
         subject=_subject(target, release),
         batches=lambda: _batches(target, seen.observed.launch),
         headers={name: value for name, value in http.headers.items() if name == "authorization"},
+        pids=seen.observed.pids,
         python=engine.python_of(wanted.spec),
         environment=release.env,
         engine_version=release.engine_version,

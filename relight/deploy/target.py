@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from relight import benchmarks, engines, launchers
+from relight import engines, launchers
 from relight.connections import Connection
 from relight.core.attempt import changed
 from relight.core.engine import Engine
@@ -61,14 +61,13 @@ def target_of(
     without: tuple[str, ...] = (),
     stopped: Callable[[], bool] = lambda: False,
 ) -> Target:
-    """Return the target; raises UsageError for a service, layer or tool that does not exist."""
+    """Return the target; raises UsageError for a service or layer that does not exist."""
     spec = project.spec(host)
     if name not in spec.services:
         there = ", ".join(spec.services) or "none"
         raise UsageError(f"{host} has no service {name!r}; its services: {there}")
     service = spec.services[name]
     preset = tuned(project.preset(host, service.preset), changes, without)
-    tool_of(preset)
     launcher = launchers.load(spec.launcher)
     return Target(
         host=host,
@@ -97,15 +96,6 @@ def tuned(
         raise UsageError(f"no layer {', '.join(unknown)} in the preset; its layers: {there}")
     layers = {name: layer for name, layer in preset.layers.items() if name not in without}
     return preset.model_copy(update={"flags": changed(preset.flags, changes), "layers": layers})
-
-
-def tool_of(preset: Preset) -> str:
-    """Return the tool that measures a preset; raises UsageError where there is none of its name."""
-    name = "command" if preset.benchmark.command else preset.benchmark.tool
-    if name not in benchmarks.names():
-        there = ", ".join(benchmarks.names())
-        raise UsageError(f"benchmark: there is no tool {name!r}; tools: {there}")
-    return name
 
 
 def _archive(name: str | None) -> Archive | None:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from relight.connections import Connection, Stream
-from relight.core.measure.cpu_pressure import Pressure, between, read_pressure
+from relight.core.measure.cpu_pressure import (
+    between,
+    longest_wait,
+    read_pressure,
+    read_waits,
+    uptime,
+)
 from relight.core.measure.gpu_readings import FIELDS, OLDER_FIELDS, parse
 from relight.core.measure.measurement import GpuLoad
 from relight.errors import RelightError
@@ -16,18 +23,33 @@ EVERY_MS = 500
 _QUERY = "nvidia-smi --format=csv,noheader,nounits"
 
 
+@dataclass(frozen=True)
+class Cpu:
+    """Shares of a run, 0 to 1: something on the host waited for a CPU; the server did."""
+
+    pressure: float | None
+    wait: float | None
+
+
 class Watch:
     """Readings taken since it began; reads nothing until it is asked."""
 
-    def __init__(self, connection: Connection, stream: Stream | None) -> None:
+    def __init__(
+        self, connection: Connection, stream: Stream | None, pids: Sequence[int] = ()
+    ) -> None:
         self._connection = connection
         self._stream = stream
         self._text = b""
-        self._before = _pressure(connection)
+        self._pids = pids
+        self._before = _waiting(connection, pids)
 
-    def cpu_pressure(self) -> float | None:
-        """Return the share of the time so far in which something waited for a CPU."""
-        return between(self._before, _pressure(self._connection))
+    def cpu(self) -> Cpu:
+        """Return who waited for a CPU so far: the host, and the server's threads."""
+        after = _waiting(self._connection, self._pids)
+        two = read_pressure(self._before), read_pressure(after)
+        seconds = uptime(after) - uptime(self._before)
+        waits = longest_wait(read_waits(self._before), read_waits(after), seconds)
+        return Cpu(pressure=between(*two), wait=waits)
 
     def loads(self) -> tuple[GpuLoad, ...]:
         """Return what the readings so far come to; empty without nvidia-smi."""
@@ -44,8 +66,11 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watch(connection: Connection) -> Iterator[Watch]:
-    """Read the GPUs every half second until the block ends; a host without GPUs is no error."""
+def watch(connection: Connection, pids: Sequence[int] = ()) -> Iterator[Watch]:
+    """Read the GPUs every half second until the block ends; a host without GPUs is no error.
+
+    `pids` are the server's processes, whose waiting for a CPU is read at the beginning.
+    """
     script = (
         "command -v nvidia-smi >/dev/null || exit 0; "
         f"q={FIELDS}; {_QUERY} --query-gpu=$q >/dev/null 2>&1 || q={OLDER_FIELDS}; "
@@ -55,15 +80,21 @@ def watch(connection: Connection) -> Iterator[Watch]:
     with contextlib.suppress(RelightError, OSError):
         stream = connection.follow(script)
     try:
-        yield Watch(connection, stream)
+        yield Watch(connection, stream, pids)
     finally:
         if stream is not None:
             with contextlib.suppress(RelightError, OSError):
                 stream.close()
 
 
-def _pressure(connection: Connection) -> Pressure | None:
+def _waiting(connection: Connection, pids: Sequence[int]) -> str:
+    folders = " ".join(f"/proc/{pid:d}" for pid in pids)
+    script = (
+        "cat /proc/uptime /proc/pressure/cpu 2>/dev/null; "
+        f"for one in {folders}; do for two in $one/task/*/schedstat; do "
+        '{ read -r ran waited more <"$two"; } 2>/dev/null || continue; two=${two%/schedstat}; '
+        'echo "wait ${one#/proc/}/${two##*/} $ran $waited"; done; done'
+    )
     with contextlib.suppress(RelightError, TimeoutError, OSError):
-        script = "cat /proc/uptime /proc/pressure/cpu 2>/dev/null"
-        return read_pressure(connection.control(script).out)
-    return None
+        return connection.control(script).out
+    return ""

@@ -27,12 +27,40 @@ _AXIS = 9
 
 
 class Entry(Frozen):
-    """One stored benchmark: of which release, what came of it, and whether it is known-good."""
+    """One stored benchmark: of which release and launch, what came of it, whether known-good.
+
+    `launch` is None in what was stored before launches were.
+    """
 
     release: str
+    launch: int | None = None
     measurement: Measurement
     verdict: Verdict | None = None
     known_good: bool = False
+
+
+def starts(entries: Sequence[Entry]) -> tuple[Measurement, ...]:
+    """Return the newest run of each launch, oldest first.
+
+    One start is one sample, however often it was measured.
+    """
+    newest: dict[tuple[str, int], Measurement] = {}
+    for at, one in enumerate(entries):
+        launch = -at - 1 if one.launch is None else one.launch
+        newest.pop((one.release, launch), None)
+        newest[one.release, launch] = one.measurement
+    return tuple(newest.values())
+
+
+def by_config(
+    entries: Sequence[Entry], without: str | None = None
+) -> tuple[tuple[Measurement, ...], ...]:
+    """Return the starts of each release but one: they tell how much this host's restarts differ."""
+    groups: dict[str, list[Entry]] = {}
+    for one in entries:
+        if one.release != without:
+            groups.setdefault(one.release, []).append(one)
+    return tuple(starts(group) for group in groups.values())
 
 
 def rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], ...]:
@@ -71,7 +99,8 @@ def plots(entries: Sequence[Entry], width: int = 60, height: int = 6) -> tuple[s
     lines: list[str] = []
     for name in PLOTTED:
         values = [_value(entry, name) for entry in drawn]
-        if any(value is not None for value in values):
+        # An accept length of 1 throughout is no speculation: nothing to draw.
+        if any(value is not None and (name != "accept_len" or value != 1) for value in values):
             lines += [*_plot(f"{_LABELS[name]} ({tool})", values, marks, width, height), ""]
     if lines:
         lines.append(f"{'':{_AXIS}}  {drawn[0].release} to {drawn[-1].release}; ● known-good")

@@ -110,6 +110,8 @@ class Measurement(Frozen):
     gpus: tuple[GpuLoad, ...] = ()
     cpu_pressure: float | None = None
     """Share of the run in which something on the host waited for a CPU; None where unknown."""
+    cpu_wait: float | None = None
+    """Share of it that the server's own thread which waited longest did; None where unknown."""
     exit: int | None = None
     output_tail: str = ""
     notes: tuple[str, ...] = ()

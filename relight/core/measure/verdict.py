@@ -42,11 +42,13 @@ def judge(
     known_good: Sequence[Measurement],
     expect: Expect | None = None,
     same_config_runs: Sequence[Sequence[Measurement]] = (),
+    than: str = "the known-good",
 ) -> Verdict:
-    """Return the verdict on a run against the known-good's own runs, oldest first.
+    """Return the verdict on a run against the known-good's own starts, oldest first.
 
-    `same_config_runs` are this host's other runs, a group a config: they only tell its restart
-    noise. Without a comparable run the gates and the preset's floors (`expect`) decide alone.
+    `same_config_runs` are this host's starts of other releases, a group a config: they only tell
+    its restart noise. Without a comparable run the gates and the preset's floors (`expect`) decide
+    alone. `than` names what it is compared with.
     """
     wrong = faults(candidate)
     if wrong:
@@ -62,21 +64,19 @@ def judge(
         return _plain(Answer.FAILED, f"below the preset's floor: {missed[0]}", missed)
     notes = remarks(candidate)
     if not known_good:
-        sentence = "nothing to compare with: no run of a known-good is stored for this service"
+        sentence = f"nothing to compare with: no run of {than} is stored for this service"
         return _plain(Answer.NOT_COMPARABLE, sentence, notes)
     like = [run for run in known_good if not unlike(candidate, run)]
     if not like:
         why = unlike(candidate, known_good[-1])
-        return _plain(Answer.NOT_COMPARABLE, f"unlike the known-good's run: {why[0]}", why + notes)
+        return _plain(Answer.NOT_COMPARABLE, f"unlike the run of {than}: {why[0]}", why + notes)
     sound = [run for run in like if not faults(run) and not disturbances(run)]
     if not sound:
-        return _plain(
-            Answer.INCONCLUSIVE, "no run of the known-good was undisturbed and valid", notes
-        )
+        return _plain(Answer.INCONCLUSIVE, f"no run of {than} was undisturbed and valid", notes)
     fell = link_fell(candidate, sound[-1])
     if fell:
         return _plain(Answer.INCONCLUSIVE, f"cannot be judged: {fell[0]}", fell + notes)
-    return _compared(candidate, sound, same_config_runs, notes)
+    return _compared(candidate, sound, same_config_runs, notes, than)
 
 
 def below(run: Measurement, expect: Expect) -> tuple[str, ...]:
@@ -104,9 +104,10 @@ def _compared(
     known_good: Sequence[Measurement],
     same_config_runs: Sequence[Sequence[Measurement]],
     notes: tuple[str, ...],
+    than: str,
 ) -> Verdict:
     deciding = _deciding(candidate, known_good)
-    crowded = max(blur(candidate.cpu_pressure, run.cpu_pressure) for run in known_good)
+    crowded = max(_blur(candidate, run) for run in known_good)
     rows: list[Comparison] = []
     noises: dict[str, Noise] = {}
     for metric in METRICS:
@@ -133,9 +134,9 @@ def _compared(
     noise = noises[head.metric]
     return Verdict(
         answer=answer,
-        sentence=_sentence(answer, head),
+        sentence=_sentence(answer, head, than),
         reasons=(
-            *_why(noise, len(known_good)),
+            *_why(noise, len(known_good), than),
             *_crowded(crowded, candidate, known_good[-1]),
             *_text_moved(rows),
             *_loads_apart(candidate, known_good[-1]),
@@ -185,12 +186,12 @@ def _telling(decided: Sequence[Comparison], answer: Answer) -> Comparison:
     return next((row for row in decided if row.answer == answer), decided[0])
 
 
-def _sentence(answer: Answer, row: Comparison) -> str:
+def _sentence(answer: Answer, row: Comparison, than: str) -> str:
     words = {
-        Answer.BETTER: "better than the known-good",
-        Answer.SAME: "same as the known-good",
-        Answer.WORSE: "worse than the known-good",
-    }.get(answer, "no difference from the known-good can be shown or excluded")
+        Answer.BETTER: f"better than {than}",
+        Answer.SAME: f"same as {than}",
+        Answer.WORSE: f"worse than {than}",
+    }.get(answer, f"no difference from {than} can be shown or excluded")
     unit = f" {row.unit}" if row.unit else ""
     return (
         f"{words}: {row.label} {row.candidate:.1f}{unit} against {row.known_good:.1f}{unit} "
@@ -198,24 +199,34 @@ def _sentence(answer: Answer, row: Comparison) -> str:
     )
 
 
-def _why(noise: Noise, runs: int) -> tuple[str, ...]:
+def _why(noise: Noise, runs: int, than: str) -> tuple[str, ...]:
     seen = (
-        f"restart noise {noise.sigma:.1%}, from {noise.restarts} restarts of equal configs here"
+        f"restart noise {noise.sigma:.1%}, from {noise.restarts} "
+        f"restart{'s' if noise.restarts > 1 else ''} of equal configs here"
         if noise.restarts
         else f"restart noise {noise.sigma:.1%}, assumed: this host has not shown its own yet"
     )
     if noise.drift >= noise.sigma:
         seen = f"noise {noise.sigma:.1%}: so far did step times drift or scatter within one run"
-    return (f"{seen}; {runs} run{'s' if runs > 1 else ''} of the known-good",)
+    return (f"{seen}; {runs} start{'s' if runs > 1 else ''} of {than} measured",)
+
+
+def _blur(now: Measurement, then: Measurement) -> float:
+    """Return how far unlike waiting for a CPU may have moved two runs apart, on the log scale."""
+    if now.cpu_wait is not None and then.cpu_wait is not None:
+        return blur(now.cpu_wait, then.cpu_wait)
+    return blur(now.cpu_pressure, then.cpu_pressure)
 
 
 def _crowded(bias: float, now: Measurement, then: Measurement) -> tuple[str, ...]:
-    if bias < MARGIN or now.cpu_pressure is None or then.cpu_pressure is None:
+    first, second, who = then.cpu_wait, now.cpu_wait, "the server"
+    if first is None or second is None:
+        first, second, who = then.cpu_pressure, now.cpu_pressure, "something on the host"
+    if bias < MARGIN or first is None or second is None:
         return ()
     return (
         (
-            "the CPUs of the host were busier in one run than in the other (something waited for "
-            f"one {now.cpu_pressure:.0%} of the time now, {then.cpu_pressure:.0%} then): "
+            f"{who} waited for a CPU {second:.0%} of the time now, {first:.0%} then: "
             f"the interval is wider by {bias:.1%}"
         ),
     )

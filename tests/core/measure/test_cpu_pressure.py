@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relight.core.measure.cpu_pressure import Pressure, between, blur, read_pressure
+from relight.core.measure.cpu_pressure import (
+    Pressure,
+    between,
+    blur,
+    longest_wait,
+    read_pressure,
+    read_waits,
+    uptime,
+)
 
 TEXT = """1000.50 1900.10
 some avg10=12.00 avg60=8.11 avg300=4.02 total=250000000
@@ -49,3 +57,21 @@ def test_anything_is_survived(text: str) -> None:
     """Whatever the host prints, reading gives figures or none."""
     read_pressure(text)
     read_pressure(TEXT + text)
+    read_waits(TEXT + text)
+    assert uptime(text) >= 0
+
+
+def test_the_wait_of_each_thread_is_read() -> None:
+    """`wait PID/TID RAN WAITED` in ns, behind the kernel's figures; other lines are not."""
+    lines = "wait 7/7 12000000000 3000000000\nwait 7/9 0 500000000\nwait x/9 0 1\nwait 7/9 1\n"
+    assert read_waits(TEXT + lines) == {"7/7": 3.0, "7/9": 0.5}
+    assert uptime(TEXT + lines) == 1000.5
+
+
+def test_the_thread_that_waited_longest_counts() -> None:
+    """Of threads seen twice; a thread that began or ended in between says nothing."""
+    before, after = {"1/1": 2.0, "1/2": 0.0, "1/3": 9.0}, {"1/1": 3.0, "1/2": 0.5, "1/4": 30.0}
+    assert longest_wait(before, after, 10.0) == pytest.approx(0.1)
+    assert longest_wait(before, {}, 10.0) is None
+    assert longest_wait(before, after, 0.0) is None
+    assert longest_wait({"1/1": 0.0}, {"1/1": 99.0}, 10.0) == 1.0

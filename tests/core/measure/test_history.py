@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from relight.core.measure import verdict_table
 from relight.core.measure.comparison import Answer
-from relight.core.measure.history import COLUMNS, Entry, plots, rows
+from relight.core.measure.history import COLUMNS, Entry, by_config, plots, rows, starts
 from relight.core.measure.measurement import Measurement, Sample
+from relight.core.measure.metrics import summarize
 from relight.core.measure.verdict import Verdict, judge
 
 
@@ -35,11 +36,60 @@ def run(tok_s: float, tool: str = "probe") -> Measurement:
     )
 
 
-def entry(release: str, tok_s: float, *, known_good: bool = False, tool: str = "probe") -> Entry:
+def entry(
+    release: str,
+    tok_s: float,
+    *,
+    known_good: bool = False,
+    tool: str = "probe",
+    launch: int | None = None,
+) -> Entry:
     """Return one stored benchmark."""
     verdict = Verdict(answer=Answer.SAME, sentence="")
     return Entry(
-        release=release, measurement=run(tok_s, tool), verdict=verdict, known_good=known_good
+        release=release,
+        launch=launch,
+        measurement=run(tok_s, tool),
+        verdict=verdict,
+        known_good=known_good,
+    )
+
+
+def test_a_start_is_one_sample_however_often_it_was_measured() -> None:
+    """The newest run of each launch counts; what was stored without a launch is one each."""
+    stored = [
+        entry("1", 50.0, launch=4),
+        entry("1", 51.0, launch=5),
+        entry("1", 52.0, launch=4),
+        entry("1", 53.0),
+        entry("1", 54.0),
+    ]
+    assert starts(stored) == (run(51.0), run(52.0), run(53.0), run(54.0))
+
+
+def test_starts_of_equal_configs_are_grouped_and_one_release_is_left_out() -> None:
+    """The known-good's own starts are counted elsewhere: twice would be twice the certainty."""
+    stored = [entry("1", 50.0, launch=1), entry("2", 60.0, launch=2), entry("1", 51.0, launch=3)]
+    assert by_config(stored) == ((run(50.0), run(51.0)), (run(60.0),))
+    assert by_config(stored, "1") == ((run(60.0),),)
+
+
+def test_without_speculation_no_accept_length_is_drawn() -> None:
+    """One token a round is no news; a release with drafts brings the plot back."""
+    plain = run(60.0)
+    samples = tuple(one.model_copy(update={"tokens_per_step": 1.0}) for one in plain.samples)
+    before = Entry(release="1", measurement=plain.model_copy(update={"samples": samples}))
+    assert not any("accept length" in line for line in plots([before, before]))
+    assert any("accept length" in line for line in plots([before, entry("2", 60.0)]))
+
+
+def test_a_run_that_was_compared_with_nothing_shows_its_figures() -> None:
+    """What was not measured has no row, and one stream's tokens are no loaded throughput."""
+    assert verdict_table.figures(summarize(run(50.0))) == (
+        ("tok/s, one stream", "50.0 tok/s"),
+        ("step time", "60.0 ms"),
+        ("tokens per step", "3.00"),
+        ("time to first token", "150.0 ms"),
     )
 
 
@@ -99,4 +149,4 @@ def test_the_verdict_s_table_shows_what_decides_first() -> None:
     assert table[0][3] == "+20.0%"
     assert table[0][5] == "better"
     assert not table[-1][0].endswith("*")
-    assert all(len(row) == len(verdict_table.COLUMNS) for row in table)
+    assert all(len(row) == len(verdict_table.columns()) for row in table)

@@ -177,9 +177,28 @@ def test_a_crowded_host_is_not_blamed_on_the_config() -> None:
     """A third slower while something waited for a CPU half of the time proves nothing."""
     crowded = judge(run(step=66.0, cpu_pressure=0.5), [run(cpu_pressure=0.05)])
     assert crowded.answer is Answer.INCONCLUSIVE
-    assert any("something waited for one 50% of the time now" in text for text in crowded.reasons)
+    told = "something on the host waited for a CPU 50% of the time now, 5% then"
+    assert any(told in text for text in crowded.reasons)
     assert judge(run(step=66.0, cpu_pressure=0.5), [run(cpu_pressure=0.5)]).answer is Answer.WORSE
     assert judge(run(step=150.0, cpu_pressure=0.5), [run()]).answer is Answer.WORSE
+
+
+def test_what_the_server_itself_waited_goes_before_the_host_s_pressure() -> None:
+    """Others that wait for a CPU while the server has one are no excuse for it."""
+    then = run(cpu_pressure=0.05, cpu_wait=0.01)
+    beside = judge(run(step=66.0, cpu_pressure=0.5, cpu_wait=0.01), [then])
+    assert beside.answer is Answer.WORSE
+    crowded = judge(run(step=66.0, cpu_pressure=0.5, cpu_wait=0.4), [then])
+    assert crowded.answer is Answer.INCONCLUSIVE
+    told = "the server waited for a CPU 40% of the time now, 1% then"
+    assert any(told in text for text in crowded.reasons)
+
+
+def test_what_it_is_compared_with_has_its_name() -> None:
+    """Two releases of the history: neither need be the known-good."""
+    found = judge(run(step=57.5), [run()], than="0001-a")
+    assert found.sentence.startswith("worse than 0001-a: ")
+    assert "1 start of 0001-a measured" in found.reasons[0]
 
 
 def test_too_few_common_prompts_are_inconclusive() -> None:

@@ -35,7 +35,7 @@ class Target:
     `pids` are the server's processes. `model_path`, `python` (shell lines that leave the engine's
     Python in `$py`; empty where it has none) and `environment` (the server's own, no secrets) are
     what a tool that runs on the host needs. `running_requests` and `context_length` are the
-    effective limits of the server, `known_tok_s` is the known-good's speed: they size the run.
+    effective limits of the server, `before` is the known-good's newest run: they size this one.
     `go_on` raises Interrupted when the operator said stop.
     """
 
@@ -53,7 +53,7 @@ class Target:
     model_path: str = ""
     context_length: int | None = None
     running_requests: int | None = None
-    known_tok_s: float | None = None
+    before: Measurement | None = None
     go_on: Callable[[], None] = lambda: None
 
 

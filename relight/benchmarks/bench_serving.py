@@ -12,15 +12,17 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from relight.benchmarks import Report, Target
+from relight.benchmarks.chat import ask, body
 from relight.benchmarks.host import watch
 from relight.benchmarks.prompts import Prompt, digest, shipped
 from relight.benchmarks.server import alone, get, open_client
 from relight.connections import Connection
 from relight.core.measure.bench_call import BACKEND, FIND, Call, FoundTool, Load, exports, script
 from relight.core.measure.bench_record import dataset, order, progress, read
-from relight.core.measure.chat_stream import printable
+from relight.core.measure.chat_stream import printable, sample
 from relight.core.measure.decode_lines import (
     beyond_warm_up,
     contents,
@@ -30,18 +32,23 @@ from relight.core.measure.decode_lines import (
 )
 from relight.core.measure.loads import running_now, served_models
 from relight.core.measure.measurement import Measurement, Pass, Sample
+from relight.core.measure.metrics import summarize as summary_of
 from relight.core.measure.rounds import limit
 from relight.core.measure.run_plan import answer_tokens, busy_concurrency, since, takes_long
 from relight.core.measure.speculation import draft_settings
 from relight.core.preset import Benchmark
 from relight.errors import HostError, RelightError
 
+if TYPE_CHECKING:
+    import httpx
+
 NAME = "bench_serving"
 VERSION = "1"
 PASS_LIMIT_S = 420.0
 SILENCE_S = 15.0
 """Importing SGLang takes 10 to 40 s, in which the tool prints nothing."""
-ALONE, LOADED_TOKENS = 8, 96
+PACE_LIMIT_S = 60.0
+ALONE = 8
 
 
 def measure(target: Target, plan: Benchmark, connection: Connection, report: Report) -> Measurement:
@@ -54,13 +61,13 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
     prompts = tuple(
         prompt for prompt in shipped() if prompt.kind != "long" or takes_long(target.context_length)
     )
-    loads = _loads(target, plan, prompts)
-    known = contents(target.batches())
     samples: list[Sample] = []
     passes: list[Pass] = []
     with _found(target, connection) as tool, open_client(target, connection) as client:
         before = running_now(get(client, target.endpoints.load)[0])
         served = served_models(get(client, target.endpoints.models)[0])
+        loads = _loads(target, plan, prompts, lambda: _pace(client, target))
+        known = contents(target.batches())
         with watch(connection, target.pids) as watched:
             for load in loads:
                 found = _run(tool, target, load, connection, report, flush=not alone(before))
@@ -98,16 +105,33 @@ def measure(target: Target, plan: Benchmark, connection: Connection, report: Rep
     )
 
 
-def _loads(target: Target, plan: Benchmark, prompts: tuple[Prompt, ...]) -> tuple[Load, ...]:
+def _loads(
+    target: Target, plan: Benchmark, prompts: tuple[Prompt, ...], pace: Callable[[], float | None]
+) -> tuple[Load, ...]:
+    """Return the passes; answers are as long as in the run that this one is compared with."""
     long = tuple(prompt for prompt in prompts if prompt.kind == "long")
     short = tuple(prompt for prompt in prompts if prompt.kind != "long")
     first = short[: ALONE - len(long)] + long
-    tokens = answer_tokens(target.known_tok_s, len(first), plan.max_tokens)
+    before = target.before
+    if before is not None and before.tool == NAME:
+        tokens = max((one.output_tokens for one in before.samples), default=0)
+    else:
+        tokens = 0
+    if not 0 < tokens <= plan.max_tokens:
+        speed = pace() if before is None else summary_of(before).tok_s
+        tokens = answer_tokens(speed, len(first), plan.max_tokens, target.context_length)
     single = _load("alone", first, 1, tokens)
     busy = busy_concurrency(target.running_requests)
     if busy == 1:
         return (single,)
-    return (single, _load("loaded", prompts, busy, min(LOADED_TOKENS, plan.max_tokens)))
+    return (single, _load("loaded", prompts, busy, tokens))
+
+
+def _pace(client: httpx.Client, target: Target) -> float | None:
+    """Return the tok/s of one short answer; None where the server gives none."""
+    asked = Prompt(name="pace", kind="prose", text="Name three rivers.")
+    marks = ask(client, target.endpoints.chat, body(target.model, asked, 48), PACE_LIMIT_S)
+    return sample(asked.name, marks, limit(target.flags)).tok_s
 
 
 def _load(name: str, prompts: Sequence[Prompt], concurrency: int, tokens: int) -> Load:

@@ -84,7 +84,7 @@ def measure(target: Target, fence: int) -> Judged:
     with client(target, release) as http:
         wanted = replace(
             _wanted(target, seen, release, http),
-            known_tok_s=summarize(good[-1]).tok_s if good else None,
+            before=good[-1] if good else None,
             go_on=hold,
         )
         run = tool.measure(wanted, plan, target.connection, hold.say)

@@ -15,6 +15,8 @@ def main() -> None:
     record = json.loads(Path(os.environ["REPLAY"]).read_text())
     for name in ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors"):
         record[name] = [record[name][at % 3] for at in range(number)]
+    if words["--sharegpt-output-len"] != os.environ.get("REPLAY_TOKENS", "64"):
+        raise SystemExit(f"asked for {words['--sharegpt-output-len']} tokens an answer")
     prompts = Path(words["--dataset-path"]).read_text().splitlines()
     if len(prompts) != number or os.environ.get("HF_HUB_OFFLINE") != "1":
         raise SystemExit(3)

@@ -13,7 +13,7 @@ from relight.core.preset import Benchmark
 from tests.benchmarks.conftest import Serve
 from tests.benchmarks.test_bench_serving import served_by, served_with_tool
 
-PLAN = Benchmark(requests=2, max_tokens=32)
+PLAN = Benchmark(requests=2, max_tokens=64)
 
 
 def test_it_is_what_a_preset_gets_that_says_nothing() -> None:

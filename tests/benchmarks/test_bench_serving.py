@@ -77,6 +77,23 @@ def test_the_tool_is_found_where_each_version_has_it(
     assert faults(run) == ()
 
 
+def test_answers_are_as_long_as_in_the_run_that_it_is_compared_with(
+    serve: Serve, here: Connection, tmp_path: Path
+) -> None:
+    """The first run sizes them by the server's speed, each later one repeats what was asked."""
+    target = served_with_tool(serve(step_ms="2"), tmp_path, "bench_serving.py")
+    plan = Benchmark(max_tokens=300)
+    sized = replace(target, environment={**target.environment, "REPLAY_TOKENS": "300"})
+    first = load("bench_serving").measure(sized, plan, here, lambda _: None)
+    asked = str(max(one.output_tokens for one in first.samples))
+    assert asked != "300"
+    again = {**target.environment, "REPLAY_TOKENS": asked}
+    run = load("bench_serving").measure(
+        replace(target, environment=again, before=first), plan, here, lambda _: None
+    )
+    assert faults(run) == ()
+
+
 def test_a_python_without_the_tool_is_told_with_the_way_out(serve: Serve, here: Connection) -> None:
     """No sglang there: an error that names the Python and the probe, not a failed benchmark."""
     target = served_by(serve(step_ms="2"), EngineSpec(python=sys.executable))

@@ -7,7 +7,9 @@ from typing import TypeVar
 
 LONG_CONTEXT = 32768
 """Long prompts need at most this context, whatever the tokenizer: one token a character."""
-SHORTEST, LONGEST = 64, 256
+SHORTEST, LONGEST = 64, 512
+PROMPT_ROOM = 512
+"""Tokens that the longest short prompt and a chat template take, whatever the tokenizer."""
 BUDGET_S = 25.0
 _TAIL = 4
 _Item = TypeVar("_Item")
@@ -23,15 +25,17 @@ def cycle(items: Sequence[_Item], number: int) -> tuple[tuple[_Item, int], ...]:
     return tuple((items[at % len(items)], at // len(items)) for at in range(number))
 
 
-def answer_tokens(known_tok_s: float | None, requests: int, most: int) -> int:
+def answer_tokens(
+    tok_s: float | None, requests: int, most: int, context_length: int | None = None
+) -> int:
     """Return how many tokens each answer gets, so that `requests` of them take about 25 s.
 
-    Between 64 and 256 and never above `most`; 160 where no speed is known.
+    Between 64 and 512, never above `most` nor what the context has room for; 160 where no speed
+    is known.
     """
-    if known_tok_s is None:
-        return min(160, most)
-    fitting = int(BUDGET_S * known_tok_s / max(1, requests))
-    return min(most, max(SHORTEST, min(LONGEST, fitting)))
+    fitting = int(BUDGET_S * tok_s / max(1, requests)) if tok_s is not None else 160
+    room = most if context_length is None else max(1, context_length - PROMPT_ROOM)
+    return min(most, room, max(SHORTEST, min(LONGEST, fitting)))
 
 
 def busy_concurrency(running_requests: int | None) -> int:

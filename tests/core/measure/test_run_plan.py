@@ -14,7 +14,8 @@ from relight.core.measure.run_plan import answer_tokens, busy_concurrency, cycle
     [
         (53.0, 8, 512, 165),
         (None, 8, 512, 160),
-        (1000.0, 8, 512, 256),
+        (1000.0, 8, 512, 512),
+        (1000.0, 8, 2048, 512),
         (1.0, 8, 512, 64),
         (53.0, 8, 32, 32),
         (None, 8, 100, 100),
@@ -23,8 +24,15 @@ from relight.core.measure.run_plan import answer_tokens, busy_concurrency, cycle
 def test_answers_are_as_long_as_the_time_allows(
     speed: float | None, requests: int, most: int, expected: int
 ) -> None:
-    """About 25 s in all at the known speed, 64 to 256 tokens each, never above the preset."""
+    """About 25 s in all at the known speed, 64 to 512 tokens each, never above the preset."""
     assert answer_tokens(speed, requests, most) == expected
+
+
+def test_answers_fit_the_context_beside_their_prompts() -> None:
+    """A server with 2,048 tokens of context answers prompts of 400 with 512, not more."""
+    assert answer_tokens(1000.0, 8, 4096, 2048) == 512
+    assert answer_tokens(1000.0, 8, 4096, 800) == 288
+    assert answer_tokens(None, 8, 4096, 10) == 1
 
 
 @pytest.mark.parametrize(("running", "expected"), [(None, 8), (16, 8), (10, 8), (3, 3), (0, 1)])

@@ -111,10 +111,8 @@ class Watch:
                 return None  # the stream ends by itself and brings the last lines
             told = self.reader.reading(Ending(state="running")).diagnosis
             if told is not None and told.failure is FailureClass.PORT_IN_USE:
-                # SGLang waits for ever for a port that it lost, and does not know who has it.
-                held = self._misplaced(pulse) if pulse.foreign else None
-                words = {"summary": held.summary} if held is not None else {}
-                return Failed(diagnosis=told.model_copy(update=words))
+                # SGLang waits for ever for a port that it lost.
+                return Failed(diagnosis=self._with_holder(told, pulse))
             if now - self._began > self.readiness.within:
                 return Failed(diagnosis=self._diagnosis(pulse, "hung", late=True))
             if now - self._worked > self.readiness.stall:
@@ -162,10 +160,7 @@ class Watch:
 
     def _misplaced(self, pulse: Pulse) -> Diagnosis | None:
         if pulse.foreign:
-            return Diagnosis(
-                failure=FailureClass.PORT_IN_USE,
-                summary=f"port {self.release.port} is held by another process: {pulse.foreign[0]}",
-            )
+            return Diagnosis(failure=FailureClass.PORT_IN_USE, summary=self._held(pulse))
         if pulse.state != "running":
             return Diagnosis(
                 failure=FailureClass.RUNTIME_CRASH,
@@ -177,6 +172,15 @@ class Watch:
                 summary=f"it says that it is ready, but port {self.release.port} is not its own",
             )
         return None
+
+    def _with_holder(self, told: Diagnosis, pulse: Pulse) -> Diagnosis:
+        """Name who has the port: the engine only knows that somebody does."""
+        if told.failure is not FailureClass.PORT_IN_USE or not pulse.foreign:
+            return told
+        return told.model_copy(update={"summary": self._held(pulse)})
+
+    def _held(self, pulse: Pulse) -> str:
+        return f"port {self.release.port} is held by another process: {pulse.foreign[0]}"
 
     def _announced(self) -> tuple[int, ...]:
         """Return the sizes in tokens that the engine's log tells: context and cache."""
@@ -217,7 +221,7 @@ class Watch:
         if told is None or told.failure is FailureClass.UNKNOWN:
             return wrong
         says_more = wrong.failure in (FailureClass.RUNTIME_CRASH, told.failure)
-        return told if says_more else wrong
+        return self._with_holder(told, pulse) if says_more else wrong
 
     def _diagnosis(self, pulse: Pulse, state: str, *, late: bool = False) -> Diagnosis:
         ending = Ending(
@@ -229,7 +233,7 @@ class Watch:
         # Too slow is not the same as still: the log cannot tell, the clock can.
         slow = late and told is not None and told.failure is FailureClass.STARTUP_STALL
         if told is not None and not slow:
-            return told
+            return self._with_holder(told, pulse)
         if state == "hung":
             limit = self.readiness.within if late else self.readiness.stall
             what = f"not ready within {limit:.0f} s" if late else f"silent for {limit:.0f} s"

@@ -20,9 +20,10 @@ from relight.errors import EXIT_FAILED, RelightError, Unreachable
 from relight.executor.bounded import Bounded
 from relight.executor.flags import flag
 from relight.executor.hosts import Host
+from relight.executor.reach import address_changes
 from relight.executor.result import TaskResult, failure
 from relight.executor.settings import Run
-from relight.executor.variables import Plain, merged_environment
+from relight.executor.variables import Batch, Plain, merged_environment
 from relight.project import validation
 from relight.project.marks import Document
 
@@ -39,13 +40,12 @@ class Act:
 
 
 def prepare(
-    run: Run, host: Host, task: Task, templar: Templar, folder: str, timeout: float = 0
+    run: Run, batch: Batch, host: Host, task: Task, templar: Templar, timeout: float = 0
 ) -> Act:
     """Return the module with its arguments; raises `TemplateFault` and ValueError."""
     spec = modules.spec(task.module)
     args = _read(spec, rendered(spec, task.args, templar))
-    changes = _connection(task, templar)
-    become = flag(templar, task.option("become"), default=False)
+    changes = address_changes(batch, host, task, templar)
     settings, begun = run.settings, time.monotonic()
 
     def opened() -> Connection:
@@ -61,10 +61,10 @@ def prepare(
         check=flag(templar, task.option("check_mode"), default=settings.check),
         diff=flag(templar, task.option("diff"), default=settings.diff),
         environment=merged_environment(templar, task.inherited.environment),
-        become=become,
+        become=bool(changes.get("become")),
         templar=templar,
         stopped=run.stopped,
-        folder=folder,
+        folder=batch.play.folder,
     )
     return Act(spec, args, scope, begun)
 
@@ -91,22 +91,11 @@ def _read(spec: ModuleSpec, values: dict[str, Any]) -> Any:
     return args
 
 
-def _connection(task: Task, templar: Templar) -> dict[str, Any]:
-    """Return what the task changes about the host's address."""
-    changes: dict[str, Any] = {}
-    if task.option("become") is not None:
-        changes["become"] = flag(templar, task.option("become"), default=False)
-    if task.option("become_user") is not None:
-        changes["become_user"] = str(templar.render(task.option("become_user")))
-    if task.option("connection") is not None:
-        changes["connection"] = str(templar.render(task.option("connection")))
-    return changes
-
-
 def act(host: Host, ready: Act, timeout: float | None = None) -> TaskResult:
     """Run a module; whatever happens comes back as a result."""
     if ready.scope.check and not ready.spec.check_mode:
-        return TaskResult({"changed": False, "skipped": True, "msg": _NOT_IN_CHECK_MODE})
+        words = f"remote module ({ready.spec.name}) does not support check mode"
+        return TaskResult({"changed": False, "skipped": True, "msg": words})
     result = _guarded(host, ready)
     late = timeout and time.monotonic() >= ready.begun + timeout
     if late and (result.failed or result.unreachable):
@@ -114,9 +103,6 @@ def act(host: Host, ready: Act, timeout: float | None = None) -> TaskResult:
         words = f"Timed out after {seconds} second(s)."
         return failure(words, timedout={"period": seconds})
     return result
-
-
-_NOT_IN_CHECK_MODE = "the module does nothing in check mode"
 
 
 def _guarded(host: Host, ready: Act) -> TaskResult:
@@ -148,8 +134,6 @@ def _bug(ready: Act, error: Exception) -> TaskResult:
 
 def _result(module: str, outcome: Outcome) -> TaskResult:
     values = outcome.registered()
-    if outcome.skipped and not outcome.failed:
-        values.pop("failed", None)
     if outcome.unreachable:
         values["unreachable"] = True
     if outcome.facts:

@@ -96,8 +96,7 @@ def _templar(task: Task, result: TaskResult, renew: Renew) -> Templar:
 def judged(task: Task, result: TaskResult, renew: Renew) -> None:
     """Set `failed` and `changed` as the task's own conditions say, unless it was skipped."""
     values = result.values
-    if "skipped" not in values:
-        values.setdefault("failed", values.get("rc", 0) not in (0, "0"))
+    values.setdefault("failed", values.get("rc", 0) not in (0, "0"))
     values.setdefault("changed", False)
     if "skipped" in values or result.unreachable:
         return

@@ -12,6 +12,7 @@ from relight.connections import Connection
 from relight.core.address import Address
 from relight.core.events import HostRecap
 from relight.core.language.recap import counted
+from relight.project.connection_variables import changed
 
 Connect = Callable[[Address], Connection]
 
@@ -55,7 +56,7 @@ class Host:
             connection = self.connections.get(key)
         if connection is None:
             address = self.address()
-            connection = self.connect(address.model_copy(update=changes) if changes else address)
+            connection = self.connect(changed(address, changes) if changes else address)
             with self.lock:
                 self.connections[key] = connection
         return connection

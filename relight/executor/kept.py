@@ -17,23 +17,27 @@ from relight.executor.together import together
 _FOLDER = '"$HOME"/.relight/handlers'
 
 
-def key(path: str, play: Play) -> str:
-    """Return the name of the file on the host: one for each play of each playbook."""
-    words = f"{PurePath(path).name}\0{play.name}"
+def key(path: str, play: Play, host: str) -> str:
+    """Return the name of the file on the host: one for each play of each playbook.
+
+    Several names of the inventory may be one machine: each has a file of its own.
+    """
+    words = f"{PurePath(path).name}\0{play.name}\0{host}"
     return hashlib.sha256(words.encode()).hexdigest()[:20]
 
 
-def keep(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
+def keep(strategy: Strategy, hosts: Sequence[Host], path: str) -> None:
     """Write down the notifications that are left over on hosts that failed."""
     if strategy.run.settings.check:
         return
     left = [host for host in hosts if host.notified and not host.unreachable]
-    together(strategy.run, left, lambda host: _write(strategy, host, name), lambda _: None)
+    together(strategy.run, left, lambda host: _write(strategy, host, path), lambda _: None)
     for host in hosts:
         host.notified = []
 
 
-def _write(strategy: Strategy, host: Host, name: str) -> None:
+def _write(strategy: Strategy, host: Host, path: str) -> None:
+    name = key(path, strategy.batch.play, host.name)
     lines = "".join(f"{one}\n" for one in host.notified if "\n" not in one)
     script = f"umask 077 && mkdir -p {_FOLDER} && cat > {_FOLDER}/{name}"
     try:
@@ -50,16 +54,16 @@ def _write(strategy: Strategy, host: Host, name: str) -> None:
     )
 
 
-def recall(strategy: Strategy, hosts: Sequence[Host], name: str) -> None:
+def recall(strategy: Strategy, hosts: Sequence[Host], path: str) -> None:
     """Add the notifications that an earlier run left over, and take them off the host."""
     if not strategy.run.settings.check:
-        together(strategy.run, hosts, lambda host: _read(strategy, host, name), lambda _: None)
+        together(strategy.run, hosts, lambda host: _read(strategy, host, path), lambda _: None)
 
 
-def _read(strategy: Strategy, host: Host, name: str) -> None:
-    path = f"{_FOLDER}/{shlex.quote(name)}"
+def _read(strategy: Strategy, host: Host, path: str) -> None:
+    file = f"{_FOLDER}/{shlex.quote(key(path, strategy.batch.play, host.name))}"
     try:
-        result = host.open().control(f"cat {path} 2>/dev/null && rm -f {path} || :")
+        result = host.open().control(f"cat {file} 2>/dev/null && rm -f {file} || :")
     except (RelightError, TimeoutError):
         return
     for line in result.out.splitlines():

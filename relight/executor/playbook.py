@@ -138,18 +138,17 @@ def _sections(strategy: Strategy, playbook: Playbook) -> None:
     forced = flag(Templar(play.variables), play.option("force_handlers"), default=False)
     if flag(Templar(play.variables), play.option("gather_facts"), default=True):
         strategy.nodes([_gathering(play)], hosts, Around())
-    key = kept.key(playbook.path, play)
     told = False
     for section in (play.pre_tasks, play.tasks, play.post_tasks):
         strategy.nodes(section, hosts, Around())
         ready = [h for h in hosts if h.present and (forced or not h.failed)]
         if section and not told and play.handlers:
             told = True
-            kept.recall(strategy, [host for host in ready if not host.failed], key)
+            kept.recall(strategy, [host for host in ready if not host.failed], playbook.path)
         if strategy.run.stopped():
             break
         _flush(strategy, ready, forced=forced)
-    kept.keep(strategy, hosts, key)
+    kept.keep(strategy, hosts, playbook.path)
 
 
 def _flush(strategy: Strategy, hosts: list[Host], *, forced: bool) -> None:

@@ -60,8 +60,7 @@ class Turn:
         if self.task.module == "include_tasks":
             return self._include(templar)
         timeout = number(templar, self.task.option("timeout"), default=0)
-        folder = self.batch.play.folder
-        ready = prepare(self.run, self.host, self.task, templar, folder, timeout)
+        ready = prepare(self.run, self.batch, self.host, self.task, templar, timeout)
         plan = attempts(self.task, templar)
         result = tried(
             self.task,
@@ -97,7 +96,8 @@ class Turn:
         file = templar.render(self.task.args["file"])
         apply = self.task.args.get("apply") or {}
         included = Included(str(file), dict(self.loop), apply)
-        return TaskResult({"changed": False, "include": str(file)}, included=[included])
+        values = {"changed": False, "include": str(file), "include_args": {}}
+        return TaskResult(values, included=[included])
 
     def _flag(self, templar: Templar, name: str) -> bool:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,6 +15,9 @@ from relight.executor.hosts import Host
 from relight.executor.lookups import lookups
 from relight.executor.settings import Run
 
+_NO_ROLES = (
+    "role_names", "ansible_role_names", "ansible_play_role_names", "ansible_dependent_role_names",
+)  # fmt: skip
 VERSION = {"full": "2.19.0", "major": 2, "minor": 19, "revision": 0, "string": "2.19.0"}
 """The version of ansible-core whose semantics hold here."""
 
@@ -135,7 +139,9 @@ def magic(run: Run, batch: Batch, host: Host) -> dict[str, Any]:
         "ansible_limit": settings.limit,
         "ansible_verbosity": 0,
         "ansible_version": VERSION,
-        "inventory_dir": str(settings.project.root / "inventory"),
+        "ansible_playbook_python": sys.executable,
+        "ansible_config_file": None,
+        **{name: [] for name in _NO_ROLES},
     }  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         mtime=mtime, atime=atime, check=scope.check,
     )  # fmt: skip
     said = told(scope.open_connection().control(script(plan), timeout=120))
-    return _outcome(said, args)
+    return _outcome(said, args, shown=scope.diff)
 
 
 def _stamp(text: str, form: str) -> str:
@@ -65,7 +65,7 @@ def _stamp(text: str, form: str) -> str:
     return f"{datetime.strptime(text, form):%Y%m%d%H%M.%S}"  # noqa: DTZ007  the host's own zone
 
 
-def _outcome(said: Mapping[str, str], args: Args) -> Outcome:
+def _outcome(said: Mapping[str, str], args: Args, *, shown: bool) -> Outcome:
     state, was, path = said.get("state", ""), said.get("was", ""), said.get("path", args.path)
     known = attributes(said)
     linking = {"src": args.src or said.get("src", "")}
@@ -77,9 +77,23 @@ def _outcome(said: Mapping[str, str], args: Args) -> Outcome:
         return Outcome(failed=True, msg=said["error"], values=values)
     values = {"dest" if state in ("touch", "link", "hard") else "path": path, **known}
     if state == "absent":
-        values = {"path": path, "state": "absent"}
+        values = {"path": path, "state": "absent", **known}
     if state in ("link", "hard"):
         values |= linking if args.src or state == "link" else {"src": None}
     changed = said.get("changed") == "yes"
+    if shown and (state != "absent" or changed):
+        values["diff"] = _difference(said, path)
     diff = (Diff(path=path, before=f"state: {was}\n", after=f"state: {state}\n"),)
     return Outcome(changed=changed, values=values, diff=diff if changed and was != state else ())
+
+
+def _difference(said: Mapping[str, str], path: str) -> dict[str, dict[str, str]]:
+    """Return what changes under Ansible's names."""
+    found: dict[str, dict[str, str]] = {"before": {"path": path}, "after": {"path": path}}
+    state, was = said.get("state", ""), said.get("was", "")
+    pairs = [(name, said[name]) for name in ("had", "mode") if name in said]
+    if state != was:
+        found["before"]["state"], found["after"]["state"] = was, state
+    for (_, mode), side in zip(pairs, ("before", "after"), strict=False):
+        found[side]["mode"] = f"{int(mode, 8):04o}"
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import Any
 
 from relight.core.language.arguments import Arguments
@@ -12,12 +13,25 @@ from relight.modules import Scope
 
 
 class Args(Arguments):
-    """`filter` and `gather_subset` are Ansible's; all facts come in one go whatever they say."""
+    """`filter` names the facts that are kept; all come in one go whatever `gather_subset` says."""
 
-    filter: Any = None
+    filter: str | tuple[str, ...] | None = None
     gather_subset: Any = None
 
 
-def run(_args: Args, scope: Scope) -> Outcome:
+def run(args: Args, scope: Scope) -> Outcome:
     """Look; nothing is changed."""
-    return Outcome(facts=facts(told(scope.open_connection().control(SCRIPT))))
+    said = told(scope.open_connection().control(SCRIPT))
+    if "error" in said:
+        return Outcome(failed=True, msg=said["error"])
+    found = facts(said)
+    wanted = [args.filter] if isinstance(args.filter, str) else list(args.filter or ())
+    if not any(wanted):
+        return Outcome(facts=found)
+    globs = [f"ansible_{glob.removeprefix('ansible_')}" for glob in wanted]
+    kept = {
+        name: value
+        for name, value in found.items()
+        if any(fnmatch.fnmatch(name, glob) for glob in globs)
+    }
+    return Outcome(facts=kept)

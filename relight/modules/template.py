@@ -64,14 +64,14 @@ def run(args: Args, scope: Scope) -> Outcome:
     plan = Install(
         dest=args.dest, name=Path(args.src).name, mode=args.mode,
         owner=args.owner, group=args.group, backup=args.backup, force=args.force,
-        validate=args.validate_, check=scope.check, diff=scope.diff,
+        validate=args.validate_, follow=args.follow, check=scope.check, diff=scope.diff,
     )  # fmt: skip
     try:
         sent = script(plan)
     except ValueError as error:
         return Outcome(failed=True, msg=str(error))
     said = told(scope.open_connection().control(sent, data=data, timeout=120))
-    return outcome(said, data, where, check=scope.check)
+    return outcome(said, data, where, check=scope.check, diff=scope.diff)
 
 
 def _own(args: Args, scope: Scope, path: str) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from relight.core.address import Address
-from relight.errors import Fault
+from relight.errors import Fault, HostError
 from relight.project.marks import Key
 from relight.project.rendering import Rendered, unrendered
 from relight.project.validation import read
@@ -15,7 +18,7 @@ from relight.project.wording import closest, got
 
 _PREFIX = "ansible_"
 # Of several names of one thing the later one here wins, as in Ansible's ssh plugin (`vars`).
-_FIELDS = {
+FIELDS = {
     "ansible_connection": "connection",
     "ansible_host": "host",
     "ansible_ssh_host": "host",
@@ -100,7 +103,7 @@ def address(host: Variable, rendered: Rendered) -> tuple[Address | None, tuple[F
         refusal = _refusal(name, variable) if name.startswith(_PREFIX) else None
         if refusal is not None:
             faults.append(refusal)
-    for name, field in _FIELDS.items():
+    for name, field in FIELDS.items():
         if name not in rendered.variables:
             continue
         variable = rendered.variables[name]
@@ -117,16 +120,34 @@ def address(host: Variable, rendered: Rendered) -> tuple[Address | None, tuple[F
     return (None if faults else result), tuple(faults)
 
 
+def changed(found: Address, changes: Mapping[str, Any]) -> Address:
+    """Return an address with some fields changed; raises HostError for a value that is none."""
+    values = {**found.model_dump(), **changes}
+    connection = values["connection"]
+    values["connection"] = _CONNECTIONS.get(str(connection), connection)
+    try:
+        result = Address.model_validate(values)
+    except ValidationError as error:
+        wrong = "; ".join(f"{part['loc'][0]}: {part['msg'].lower()}" for part in error.errors())
+        raise HostError(found.name, f"cannot be reached so: {wrong}") from None
+    for field, allowed in _FORMS.items():
+        text = values.get(field)
+        if isinstance(text, str) and not allowed.fullmatch(text):
+            right = "no leading dash, blank or special character"
+            raise HostError(found.name, f"{field} cannot be {got(text)}", right)
+    return result
+
+
 def _refusal(name: str, variable: Variable) -> Fault | None:
     if name in _ONLY and variable.value not in _ONLY[name]:
         right = f"relight knows {_ONLY[name][0]} only"
         return variable.fault(f"{name} is {got(variable.value, name)}", right)
-    if name in _FIELDS or _HARMLESS.fullmatch(name):
+    if name in FIELDS or _HARMLESS.fullmatch(name):
         return None
     for pattern, right in _REFUSED:
         if pattern.fullmatch(name):
             return variable.place.fault((), f"{name} is not honoured by relight", right, key=True)
-    meant = closest(name.removeprefix(_PREFIX), [known.removeprefix(_PREFIX) for known in _FIELDS])
+    meant = closest(name.removeprefix(_PREFIX), [known.removeprefix(_PREFIX) for known in FIELDS])
     right = (
         f"did you mean {_PREFIX}{meant}?" if meant else "rename it if it is a variable of your own"
     )

@@ -33,6 +33,8 @@ class Sources:
         self.group_variables: dict[str, Variables] = {}
         self.places: dict[str, tuple[Document, Trail]] = {}
         self.directories: list[Path] = []
+        self.named: list[str] = []
+        """The sources: absolute paths, or the text of a list of hosts."""
         self.whole = True
         self._nests: dict[tuple[str, str], tuple[Document, Trail]] = {}
 
@@ -40,6 +42,7 @@ class Sources:
         """Read one source: a path, or host names with a comma."""
         path = Path(source)
         exists = _exists(path)
+        self.named.append(str(path.absolute()) if exists else source)
         if "," in source and not exists:
             document = written_in_a_command_line("--inventory", source)
             for name in filter(None, (part.strip() for part in source.split(","))):

@@ -112,12 +112,17 @@ def of_host(
     merged |= sources.host_variables.get(host, {})
     for files in beside:
         merged |= files.host(host)
-    return {**merged, **extra, **_magic(host, inventory)}
+    return {**merged, **extra, **_magic(host, inventory, sources)}
 
 
-def _magic(host: str, inventory: Inventory) -> Variables:
+def _magic(host: str, inventory: Inventory, sources: Sources) -> Variables:
     """Return the variables that Ansible makes for every host, which nothing can override."""
+    place = sources.places.get(host)
+    file = None if place is None or place[0].path.startswith("--") else Path(place[0].path)
     values = {
+        "inventory_file": None if file is None else str(file.absolute()),
+        "inventory_dir": None if file is None else str(file.absolute().parent),
+        "ansible_inventory_sources": list(sources.named),
         "inventory_hostname": host,
         "inventory_hostname_short": host.split(".", maxsplit=1)[0],
         "group_names": sorted(inventory.groups_of(host)),

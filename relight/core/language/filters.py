@@ -17,6 +17,7 @@ from jinja2 import Undefined
 
 from relight.core.language import filters_data as data
 from relight.core.language import filters_text as text
+from relight.core.language import filters_yaml
 from relight.core.language.lazy import plain
 from relight.core.language.missing import Missing
 
@@ -40,7 +41,19 @@ def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
 def _to_json(value: Any, **options: Any) -> str:
     for name in ("vault_to_text", "preprocess_unsafe", "profile"):
         options.pop(name, None)
+    if options.get("sort_keys"):
+        value = _text_keys(value)
     return json.dumps(value, **options)
+
+
+def _text_keys(value: Any) -> Any:
+    """Return the value with keys as JSON writes them: numbers and text can be sorted then."""
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else json.dumps(key): _text_keys(item)
+            for key, item in value.items()
+        }
+    return [_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _to_nice_json(value: Any, indent: int = 4, sort_keys: bool = True, **options: Any) -> str:
@@ -140,6 +153,7 @@ _STRICT: Mapping[str, Callable[..., Any]] = {
     "root": _root,
     **data.FILTERS,
     **text.FILTERS,
+    **filters_yaml.FILTERS,
 }
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -156,7 +156,7 @@ def _urlsplit(value: str, query: str = "") -> Any:
         **parts._asdict(), "hostname": parts.hostname, "port": parts.port,
         "username": parts.username, "password": parts.password,
     }  # fmt: skip
-    return found[query] if query else found
+    return found[query] if query else dict(sorted(found.items()))
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {

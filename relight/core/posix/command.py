@@ -106,7 +106,7 @@ def outcome(
     if reason in ("creates", "removes"):
         return _not_needed(command, limits, reason)
     if reason in ("chdir", "absent", "denied"):
-        return _not_run(command, limits, reason)
+        return _not_run(command, reason)
     stdout = ran.stdout.rstrip("\r\n") if strip else ran.stdout
     stderr = ran.stderr.rstrip("\r\n") if strip else ran.stderr
     return Outcome(
@@ -147,13 +147,13 @@ def _not_needed(command: str | list[str], limits: Limits, reason: str) -> Outcom
     return Outcome(values={**values, "msg": f"Did not run command since {why}"})
 
 
-def _not_run(command: str | list[str], limits: Limits, reason: str) -> Outcome:
+def _not_run(command: str | list[str], reason: str) -> Outcome:
     words = command if isinstance(command, str) else shlex.join(command)
     values = {**streams("", "", 13 if reason == "denied" else 2), "cmd": words}
     message = "Error executing command."
     if reason == "chdir":
-        message = f"Unable to change directory before execution: {limits.chdir}"
-        values = {"cmd": words, "rc": 2}
+        message = "Unable to change directory before execution."
+        values = {**streams("", "", 0), "cmd": command, "rc": None}
     return Outcome(failed=True, msg=message, values=values)
 
 
@@ -163,7 +163,7 @@ def would_run(command: str | list[str], limits: Limits, stdout: str, mark: str) 
     if reason in ("creates", "removes"):
         return _not_needed(command, limits, reason)
     if reason:
-        return _not_run(command, limits, reason)
+        return _not_run(command, reason)
     asked = limits.creates is not None or limits.removes is not None
     values = {**streams("", "", 0), **_NO_TIME, "cmd": command}
     message = "Command would have run if not in check mode"

@@ -33,6 +33,18 @@ say memory "$(base64 /proc/meminfo 2>/dev/null | tr -d '\n')"
 say debian "$(cat /etc/debian_version 2>/dev/null)"
 say env "$(env -0 2>/dev/null | base64 | tr -d '\n')"
 say python "$(command -v python3 2>/dev/null)"
+say gecos "$(getent passwd "$(id -un)" 2>/dev/null | cut -d: -f5)"
+ids() { sed -n 's/^[UG]id:[[:space:]]*//p' /proc/self/status 2>/dev/null | cut -f1,2; }
+say real "$(ids | tr '\t\n' '  ')"
+cpus() {
+  sed -n 's/[[:space:]]*: */=/p' /proc/cpuinfo 2>/dev/null |
+    grep -E '^(physical id|cpu cores|siblings)=' | sort -u
+}
+say cpuinfo "$(cpus | base64 | tr -d '\n')"
+say route "$(ip -4 route get 1.1.1.1 2>/dev/null | head -n 1)"
+global() { ip -4 -o addr show scope global 2>/dev/null | sed 's/.* inet //; s|/.*||'; }
+say addresses "$(global | tr '\n' ' ')"
+say links "$(ls /sys/class/net 2>/dev/null | tr '\n' ' ')"
 """
 )
 
@@ -73,11 +85,13 @@ def facts(said: Mapping[str, str]) -> dict[str, Any]:
         "user_gid": int(gid),
         "user_dir": said.get("user_dir", ""),
         "user_shell": said.get("user_shell", ""),
+        "user_gecos": said.get("gecos", ""),
+        **_ids(said.get("real", "")),
+        "userspace_architecture": said.get("machine", ""),
+        **_network(said),
         "uptime_seconds": int(said.get("uptime") or 0),
         "service_mgr": "systemd" if said.get("init") else said.get("manager", ""),
-        "processor_vcpus": int(said.get("cpus") or 1),
-        "processor_nproc": int(said.get("cpus") or 1),
-        "processor_count": int(said.get("cpus") or 1),
+        **_processor(said),
         "pkg_mgr": "unknown",
         "env": _environment(said.get("env", "")),
         "gather_subset": ["all"],
@@ -88,6 +102,42 @@ def facts(said: Mapping[str, str]) -> dict[str, Any]:
     }
     found["pkg_mgr"] = _PACKAGES.get(found["os_family"], "unknown")
     return {f"ansible_{name}" if name not in _BARE else name: v for name, v in found.items()}
+
+
+def _ids(said: str) -> dict[str, int]:
+    parts = said.split()
+    if len(parts) != 4:
+        return {}
+    names = ("real_user_id", "effective_user_id", "real_group_id", "effective_group_id")
+    return {name: int(part) for name, part in zip(names, parts, strict=True)}
+
+
+def _processor(said: Mapping[str, str]) -> dict[str, Any]:
+    cpus = int(said.get("cpus") or 1)
+    pairs = [line.partition("=") for line in _text(said.get("cpuinfo", "")).splitlines()]
+    values = {name: value for name, _, value in pairs}
+    sockets = max(1, sum(name == "physical id" for name, _, _ in pairs))
+    cores = int(values.get("cpu cores") or 1)
+    threads = max(1, int(values.get("siblings") or cores) // cores)
+    return {
+        "processor_count": sockets,
+        "processor_cores": cores,
+        "processor_threads_per_core": threads,
+        "processor_vcpus": cpus,
+        "processor_nproc": cpus,
+    }
+
+
+def _network(said: Mapping[str, str]) -> dict[str, Any]:
+    words = said.get("route", "").split()
+    pairs = dict(zip(words[1::2], words[2::2], strict=False))
+    named = {"gateway": "via", "interface": "dev", "address": "src"}
+    default = {name: pairs[word] for name, word in named.items() if word in pairs}
+    return {
+        "default_ipv4": default,
+        "all_ipv4_addresses": said.get("addresses", "").split(),
+        "interfaces": said.get("links", "").split(),
+    }
 
 
 _BARE = ("gather_subset", "module_setup")

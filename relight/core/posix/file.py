@@ -66,7 +66,8 @@ attributes() {
       bad "mode must be in octal or symbolic form"
     }
     case $mode in *[!0-7]*) ;; *) test ! -d "$probe" || chmod -- "0$mode" "$probe" ;; esac
-    test "$before" = "$(stat -c %a -- "$probe")" || changed=yes
+    after=$(stat -c %a -- "$probe")
+    test "$before" = "$after" || { changed=yes; say had "$before"; say mode "$after"; }
     test "$probe" = "$1" || rm -rf -- "$probe"
   fi
 }
@@ -126,7 +127,9 @@ absent)
     changed=yes
     test -n "$check" || rm -rf -- "$path" || bad "rm failed: $path"
   }
-  say changed "$changed"; exit 0 ;;
+  say changed "$changed"
+  test ! -e "$path" || look "$path"
+  exit 0 ;;
 file)
   case $was in file|hard) ;; *) bad "file ($path) is $was, cannot continue" ;; esac
   attributes "$path"; stamps "$path" ;;

@@ -26,18 +26,31 @@ class Install:
     force: bool = True
     validate: str = ""
     remote: str = ""
+    follow: bool = False
+    """Whether a link at `dest` stays, and what it leads to is written."""
+    folders: str = ""
+    """The mode of folders that are made on the way; empty leaves it to the umask."""
     check: bool = False
     diff: bool = False
 
 
 _BODY = r"""
-case $dest in */) test -d "$dest" || test -n "$check" || mkdir -p -- "$dest" ;; esac
+made() {
+  test ! -d "$1" || return 0
+  made "$(dirname -- "$1")"
+  mkdir -- "$1" && { test -z "$folders" || chmod -- "$folders" "$1"; }
+}
+case $dest in */) test -d "$dest" || test -n "$check" || made "$dest" ;; esac
 if test -d "$dest"; then
   test -n "$name" || bad "can not use content with a dir as dest"
   dest=${dest%/}/$name
 fi
+test -z "$follow" || test ! -e "$dest" || dest=$(readlink -f -- "$dest")
 say dest "$dest"
 folder=$(dirname -- "$dest")
+if test -n "$check" && test ! -d "$folder"; then
+  say changed yes; say content yes; say unseen yes; exit 0
+fi
 test -d "$folder" || bad "Destination directory $folder does not exist"
 existed=
 test -e "$dest" && existed=yes
@@ -53,7 +66,7 @@ test -n "$temp" || bad "Destination $folder not writable"
 trap 'rm -f -- "$temp"' EXIT
 if test -n "$remote"; then cat -- "$remote"; else cat; fi > "$temp" || bad "could not write $temp"
 same=
-test -n "$existed" && cmp -s -- "$temp" "$dest" && same=yes
+test -n "$existed" && test ! -L "$dest" && cmp -s -- "$temp" "$dest" && same=yes
 if test -n "$existed"; then
   chown --reference="$dest" -- "$temp" 2>/dev/null
   chmod --reference="$dest" -- "$temp"
@@ -66,6 +79,8 @@ test -z "$mode" || chmod -- "$mode" "$temp" || bad "mode must be in octal or sym
 want=$(stat -c '%u %g %a' -- "$temp")
 have=
 test -z "$existed" || have=$(stat -L -c '%u %g %a' -- "$dest")
+say mode "${want##* }"
+test -z "$have" || say had "${have##* }"
 say checksum "$(sha1sum < "$temp" | cut -d' ' -f1)"
 say md5sum "$(md5sum < "$temp" | cut -d' ' -f1)"
 if test -n "$diff" && test -n "$existed" && test -z "$same"; then
@@ -101,10 +116,14 @@ checked=$(@WORDS@ 2>&1) || {
 
 def script(plan: Install) -> str:
     """Return the script; the content is its stdin. Raises ValueError for a bad `validate`."""
-    texts = {"name": plan.name, "mode": plan.mode, "owner": plan.owner, "group": plan.group}
+    texts = {
+        "name": plan.name, "mode": plan.mode, "owner": plan.owner, "group": plan.group,
+        "folders": plan.folders,
+    }  # fmt: skip
     flags = {
         "backup": plan.backup,
         "force": plan.force,
+        "follow": plan.follow,
         "check": plan.check,
         "diff": plan.diff,
     }

@@ -10,7 +10,13 @@ from relight.core.posix.answers import attributes
 
 
 def outcome(
-    said: Mapping[str, str], after: bytes, source: str, *, check: bool, remote: bool = False
+    said: Mapping[str, str],
+    after: bytes,
+    source: str,
+    *,
+    check: bool,
+    diff: bool = False,
+    remote: bool = False,
 ) -> Outcome:
     """Return the outcome; `after` is the content that was sent, for the diff."""
     dest = said.get("dest", "")
@@ -20,23 +26,44 @@ def outcome(
         return Outcome(failed=True, msg=said["error"], values=values)
     changed = said.get("changed") == "yes"
     known = attributes(said)
-    values = {"diff": [], "dest": dest, **known}
+    shown = _diff(said, after)
+    told = [_registered(one, said, source) for one in shown] if diff else []
+    values = {"diff": told, "dest": dest, **known}
     if "kept" in said:
         return Outcome(values={"dest": dest, "src": source})
     values["checksum"] = said.get("checksum", "")
     if remote:
         del values["diff"]
         values |= {"src": source, "md5sum": said.get("md5sum", "")}
-        return Outcome(changed=changed, values=values, diff=_diff(said, after))
+        return Outcome(changed=changed, values=values, diff=shown)
     if "content" in said:
         values |= {"src": source, "md5sum": said.get("md5sum", "")}
         if "backup_file" in said:
             values["backup_file"] = said["backup_file"]
     else:
         values["path"] = dest
-    if check and changed and "content" in said:
-        values = {"diff": [], "dest": dest, "src": source, "checksum": values["checksum"]}
-    return Outcome(changed=changed, values=values, diff=_diff(said, after))
+        if diff:
+            values["diff"] = _attributes(said, dest)
+    if check and "content" in said:
+        values = {"diff": told}
+    return Outcome(changed=changed, values=values, diff=shown)
+
+
+def _registered(shown: Diff, said: Mapping[str, str], source: str) -> dict[str, str]:
+    """Return a change of content under Ansible's names."""
+    dest = said.get("dest", "")
+    before = {"before_header": dest} if "before" in said else {}
+    header = source or dest
+    return {"before": shown.before, "after": shown.after, **before, "after_header": header}
+
+
+def _attributes(said: Mapping[str, str], dest: str) -> dict[str, dict[str, str]]:
+    """Return a change of mode under Ansible's names."""
+    modes = (said.get("had", ""), said.get("mode", ""))
+    known = [f"{int(mode, 8):04o}" if mode else "" for mode in modes]
+    differ = known[0] != known[1]
+    before, after = ({"path": dest, **({"mode": mode} if differ else {})} for mode in known)
+    return {"before": before, "after": after}
 
 
 def _diff(said: Mapping[str, str], after: bytes) -> tuple[Diff, ...]:

@@ -12,7 +12,7 @@ from relight.core.language.missing import UndefinedName
 from relight.core.language.playbook import Inherited, Play
 from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.hosts import Host
-from relight.executor.lookups import lookups
+from relight.executor.lookups import functions
 from relight.executor.settings import Run
 
 _NO_ROLES = (
@@ -103,8 +103,8 @@ def task_templar(
     levels.fix(loop)
     levels.fix(extra)
     templar = levels.templar()
-    found = lookups(templar, batch.play.folder)
-    levels.fix({name: look for name, look in found.items() if name not in templar})
+    found = {**functions(templar, batch.play.folder), "vars": Looked(templar)}
+    levels.fix({name: value for name, value in found.items() if name not in templar})
     return templar
 
 

@@ -11,6 +11,10 @@ from relight.core.outcome import Outcome
 from relight.modules import Scope
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_WORDS = frozenset({
+    "true", "false", "none", "True", "False", "None", "not", "and", "or", "if", "else", "in", "is",
+})  # fmt: skip
+"""Words of Jinja, which no template could read as a variable."""
 
 
 class Args(Arguments):
@@ -24,7 +28,7 @@ class Args(Arguments):
 def run(args: Args, _scope: Scope) -> Outcome:
     """Return the variables as facts."""
     facts = dict(args.model_extra or {})
-    wrong = [name for name in facts if not _NAME.fullmatch(name)]
+    wrong = [name for name in facts if not _NAME.fullmatch(name) or name in _WORDS]
     if wrong:
         return Outcome(
             failed=True,

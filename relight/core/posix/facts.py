@@ -18,7 +18,16 @@ say kernel "$(uname -r)"
 say version "$(uname -v)"
 say machine "$(uname -m)"
 say system "$(uname -s)"
-say fqdn "$(hostname -f 2>/dev/null || uname -n)"
+addresses() { getent hosts "$(uname -n)" 2>/dev/null; }
+names() { addresses | { read -r address _; getent hosts "$address" 2>/dev/null; }; }
+named() {
+  names | {
+    read -r _ first rest
+    for one in $first $rest; do case $one in *.*) echo "$one"; return ;; esac; done
+    echo "${first:-$(uname -n)}"
+  }
+}
+say fqdn "$(named)"
 say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc)"
 say now "$(date '+%Y-%m-%dT%H:%M:%S %s %z %Z %A %w %V')"
 say user "$(id -un) $(id -u) $(id -g)"

@@ -168,7 +168,8 @@ def _noise(
     unsteady = 0.0
     if metric is not TOKENS:
         runs = (candidate, *known_good)
-        unsteady = max(max(drift(run, STEP), drift(run, LOADED), scatter(run)) for run in runs)
+        # Of one stream: under load the last requests run beside fewer, and faster for that.
+        unsteady = max(max(drift(run, STEP), scatter(run)) for run in runs)
     return restart_noise(groups, unsteady)
 
 

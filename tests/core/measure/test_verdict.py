@@ -89,6 +89,22 @@ def test_a_loss_under_load_alone_is_worse() -> None:
     assert "loaded" in found.sentence
 
 
+def test_the_tail_of_the_loaded_pass_is_no_unsteady_host() -> None:
+    """14 requests, 8 at once: the last six run beside fewer, in each run alike."""
+    now, then = run(step=57.5), run()
+
+    def with_tail(one: Measurement) -> Measurement:
+        pace = [30.0] * 8 + [55.0, 60.0, 65.0, 70.0, 75.0, 80.0]
+        loaded = [
+            Sample(prompt=f"l{at}", concurrency=8, output_tokens=96, tok_s=speed)
+            for at, speed in enumerate(pace)
+        ]
+        return one.model_copy(update={"samples": (*one.samples, *loaded)})
+
+    assert judge(with_tail(then), [with_tail(then)]).answer is Answer.SAME
+    assert judge(with_tail(now), [with_tail(then)]).answer is Answer.WORSE
+
+
 def test_another_load_leaves_one_stream_to_compare_and_says_so() -> None:
     """Fewer requests at once, as a lower limit of the server gives: that pass is not compared."""
     now = run(loaded=60.0)

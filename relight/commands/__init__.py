@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from invoke.collection import Collection
 from invoke.program import Program
 
@@ -19,6 +21,7 @@ from relight.commands import (
 
 def namespace() -> Collection:
     """Return all commands of relight as one flat collection."""
+    _keep_bytecode()
     collection = Collection()
     for module in (deploying, looking, diagnosing, measuring, playing, rehearsing, starting):
         for command in module.COMMANDS:
@@ -26,6 +29,20 @@ def namespace() -> Collection:
     return collection
 
 
+class _Program(Program):
+    """Invoke's program, which turns the cache of bytecode off when it has read its own options."""
+
+    def parse_core(self, argv: list[str] | None) -> None:
+        """Read Invoke's own options."""
+        super().parse_core(argv)
+        _keep_bytecode()
+
+
+def _keep_bytecode() -> None:
+    """Cache bytecode as Python was told to: else each start compiles anew all that it imports."""
+    sys.dont_write_bytecode = bool(sys.flags.dont_write_bytecode)
+
+
 def main() -> None:
     """Run the `relight` program: Invoke over the same tasks, for any folder."""
-    Program(name="relight", binary="relight", version=__version__, namespace=namespace()).run()
+    _Program(name="relight", binary="relight", version=__version__, namespace=namespace()).run()

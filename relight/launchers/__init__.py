@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import cast
 
 from relight.core.launcher import Launcher
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Return the launchers that exist here."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))

@@ -3,8 +3,9 @@
 A module file has `class Args(Frozen)`, what the task may say, and
 `def run(args: Args, scope: Scope) -> Outcome`, which acts on one host. Optional names:
 `FREE_FORM = "cmd"` (the argument that a bare string fills), `RAW = ("that",)` (arguments that the
-module renders by itself) and `CHECK_MODE = False` (skipped under `--check`; a module without it
-must honour `scope.check` itself). A file whose module is named as a Python keyword ends in `_`.
+module renders by itself), `CHECK_MODE = False` (skipped under `--check`; a module without it
+must honour `scope.check` itself) and `BRIEF = True` (what it runs ends at once on Ctrl-C). A file
+whose module is named as a Python keyword ends in `_`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import keyword
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +54,7 @@ class Scope:
     """The folder of the playbook's file: relative sources are looked for from there."""
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Return the modules that exist here, by their short names."""
     return tuple(sorted(module.name.rstrip("_") for module in pkgutil.iter_modules(__path__)))
@@ -72,4 +75,5 @@ def spec(name: str) -> ModuleSpec:
         getattr(module, "FREE_FORM", None),
         getattr(module, "RAW", ()),
         getattr(module, "CHECK_MODE", True),
+        getattr(module, "BRIEF", False),
     )

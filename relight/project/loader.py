@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from relight import launchers
 from relight.core.inventory import Inventory
@@ -72,7 +73,7 @@ class _Reading:
         for variable_files in self._beside:
             variable_files.read_all()
         self._extra = extra_variables.read(extra_vars, self._files)
-        self._presets = find(_preset_folders(root, self._sources), self._files)
+        self._presets = find(self._preset_folders(), self._files)
         for document in self._files.documents:
             self._files.add(syntax_faults(document))
         self._used: set[str] = set()
@@ -175,6 +176,18 @@ class _Reading:
             if worst is not None:
                 self._folded.add("every host", worst[1])
 
+    def _preset_folders(self) -> tuple[Path, ...]:
+        """Return the project's own folders of presets, else the shipped one where it is wanted."""
+        own = [self._root / "inventory", *self._sources.directories]
+        found = dict.fromkeys((one / "presets").resolve() for one in own)
+        existing = tuple(one for one in found if one.is_dir())
+        # A project without services needs no preset, and reading the shipped ones takes a while.
+        services = "relight_services"
+        named = services in self._files.mentioned or services in self._extra
+        if existing or not (named or any(_says(d.data, services) for d in self._files.documents)):
+            return existing
+        return (content.shipped() / "inventory" / "presets",)
+
     def _place(self, host: str) -> Variable:
         document, trail = self._sources.places.get(
             host, (written_in_a_command_line("--inventory", {}), ())
@@ -186,8 +199,15 @@ def _own_inventory(root: Path) -> Path:
     return next((one for one in content.folders(root, "inventory") if one.is_dir()), root)
 
 
-def _preset_folders(root: Path, sources: Sources) -> tuple[Path, ...]:
-    own = [root / "inventory", *sources.directories]
-    found = dict.fromkeys((one / "presets").resolve() for one in own)
-    existing = tuple(one for one in found if one.is_dir())
-    return existing or (content.shipped() / "inventory" / "presets",)
+def _says(value: Any, name: str) -> bool:
+    """Return whether a value holds a mapping with that key, however deep."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if name in one:
+                return True
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return False

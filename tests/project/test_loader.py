@@ -181,6 +181,22 @@ def test_what_does_not_exist_is_named(lay: Lay) -> None:
         project.template("../inventory/hosts.yml")
 
 
+def test_presets_are_read_where_services_are(lay: Lay) -> None:
+    """A project without services reads no shipped preset; one that names a service has them."""
+    plain = {"inventory/hosts.yml": "all: {hosts: {box: {ansible_connection: local}}}\n"}
+    assert not load(lay(plain)).presets
+    serving = """
+all:
+  hosts:
+    box:
+      ansible_connection: local
+      relight_engine: {python: python3}
+      relight_launcher: process
+      relight_services: {main: {preset: sandbox, port: 30000}}
+"""
+    assert "sandbox" in load(lay({"inventory/hosts.yml": serving})).presets
+
+
 def test_the_shipped_inventory_is_sound(lay: Lay) -> None:
     """An empty folder works with what relight brings along."""
     project = load(lay({}))

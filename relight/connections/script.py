@@ -14,8 +14,15 @@ _READER = 'relight_n="\n"; IFS= read -r relight_line; eval "$relight_line"'
 OPEN = f"exec /bin/sh -c '{_READER}'"
 """What the login shell, whichever it is, is asked to run: read one line and run it."""
 
-MOST_CARRIED = 48 << 10
-"""Bytes of text that `carrying` may be given; Linux limits one argument to 128 KiB."""
+MOST_CARRIED = 15 << 10
+"""Bytes of text that `carrying` may be given; it makes eight of one at most, and Linux limits one
+argument to 128 KiB."""
+
+_READABLE = re.compile(rb"[\n\x20-\x7e]*")
+_SPELT = {"'": "'\"'\"'", "\\": "'\"\\\\\\\\\"'", "\n": "${relight_n}"}
+_SPELT |= {mark: f"\\{mark}" for mark in '"$`'}
+"""How a character stands between double quotes in single ones: outside of these for the two that
+some login shell reads there, and a newline by its name."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -49,10 +56,15 @@ def carrying(text: bytes) -> str:
     """Return an opening like OPEN that has its text with it, which saves a round trip.
 
     sshd takes no input before the command runs. The text stands in an argv for a while: secrets
-    go through stdin, as data or as environment.
+    go through stdin, as data or as environment. Undoing octal costs the host a process, and is
+    for the text that has other characters than printable ones.
     """
-    plain = base64.b64encode(text).decode()
-    return f'exec /bin/sh -c \'relight_n="\n"; eval "$(printf %s {plain} | base64 -d)"\''
+    if _READABLE.fullmatch(text):
+        shown = "".join(_SPELT.get(mark, mark) for mark in text.decode("ascii").rstrip("\n"))
+    else:
+        octal = "".join(f"\\0{byte:03o}" for byte in text)
+        shown = f'$(printf %b "{octal}")'
+    return f'exec /bin/sh -c \'relight_n="\n"; eval "{shown}"\''
 
 
 def resident(begin: str) -> str:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relight.connections import script
@@ -50,6 +50,20 @@ def test_any_login_shell_carries(shell: str) -> None:
         [shell, "-c", opening], input=b"\0data\n", capture_output=True, check=False, timeout=20
     )
     assert ended.stdout.partition(b"\n")[2] == "\0data\nit's\n$HOME é\n".encode()
+
+
+LOGIN_SHELLS = [one for one in ("sh", "bash", "zsh", "fish") if shutil.which(one)]
+
+
+@settings(max_examples=120, deadline=None)
+@given(shell=st.sampled_from(LOGIN_SHELLS), word=texts)
+@example(shell="fish", word="\\\\'\\'\\\"$HOME`id`!n\nname")
+def test_no_login_shell_reads_what_is_carried(shell: str, word: str) -> None:
+    """Whatever a command says, the login shell hands it on as it is: none reads a part itself."""
+    quoted = "'" + word.replace("'", "'\\''") + "'"
+    opening = script.carrying(f"printf %s {quoted}".encode())
+    ended = subprocess.run([shell, "-c", opening], capture_output=True, check=False, timeout=20)
+    assert ended.stdout == word.encode()
 
 
 @settings(max_examples=60, deadline=None)

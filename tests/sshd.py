@@ -152,11 +152,12 @@ def start(
     forwarding: bool = True,
     noise: str = "",
     sessions: int = 10,
+    sftp: bool = False,
 ) -> Sshd:
     """Start an sshd below `folder` that lets `user` (default: this one) in by key.
 
     `noise` is the ~/.bashrc of a bash that starts over SSH (it moves HOME);
-    `sessions` is MaxSessions. Stop it with `stop()`.
+    `sessions` is MaxSessions; relight needs no `sftp`, others do. Stop it with `stop()`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # sshd reads its keys as the user who logs in.
@@ -191,6 +192,7 @@ def start(
         "MaxStartups": 100,
         "UseDNS": "no",
         "LogLevel": "VERBOSE",
+        **({"Subsystem": "sftp internal-sftp"} if sftp else {}),
         **({"SetEnv": f"HOME={folder / 'noisy'}"} if noise else {}),
     }
     config = folder / "sshd_config"

@@ -71,8 +71,11 @@ class Connection(Protocol):
     def transport(self) -> httpx.BaseTransport:
         """Return an HTTP transport whose connections start on the host: 127.0.0.1 is the host."""
 
+    def end(self) -> None:
+        """End every command that `run` runs now: each returns there as killed."""
+
     def close(self) -> None:
-        """Close it; the host keeps running what was detached."""
+        """Close it, ending what `run` runs; the host keeps running what was detached."""
 
 
 def connect(address: Address) -> Connection:

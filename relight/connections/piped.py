@@ -16,7 +16,7 @@ from relight.connections.script import payload
 from relight.connections.stream import Followed
 from relight.core.address import Address
 from relight.core.duration import spell
-from relight.errors import HostError, Unreachable
+from relight.errors import HostError, RelightError, Unreachable
 
 MOST_RUN_OUTPUT = 64 << 20
 """Bytes that a command may print, both streams together."""
@@ -36,6 +36,7 @@ class PipedConnection(abc.ABC):
         self._turn = threading.RLock()
         self._count_lock = threading.Lock()
         self._streams: weakref.WeakSet[Followed] = weakref.WeakSet()
+        self._running: list[tuple[Pipe, _Output]] = []
 
     @abc.abstractmethod
     def open_pipe(self, command: str) -> Pipe:
@@ -112,6 +113,8 @@ class PipedConnection(abc.ABC):
         except NotBegun:
             pipe = self._started(text, begin, environment, fed=bool(data))
         output = _Output(self.address.name, begin, most)
+        running = (pipe, output)
+        self._running.append(running)
         try:
             if data:
                 threading.Thread(target=_feed, args=(pipe, data), daemon=True).start()
@@ -124,6 +127,7 @@ class PipedConnection(abc.ABC):
                 ) from None
             raise
         finally:
+            self._running.remove(running)
             pipe.close()
         self.counted()
         return result
@@ -167,8 +171,17 @@ class PipedConnection(abc.ABC):
         if resident:
             resident.close()
 
+    def end(self) -> None:
+        """End every command that `run` runs now, its whole session; each comes back as killed."""
+        for pipe, output in list(self._running):
+            with contextlib.suppress(RelightError, TimeoutError):
+                if output.session is not None:
+                    self._end(output.session)
+            pipe.end_input()
+
     def close(self) -> None:
-        """Close the resident shell and every stream; the kind closes the rest."""
+        """End what runs, close the resident shell and every stream; the kind closes the rest."""
+        self.end()
         self._discard()
         for stream in list(self._streams):
             stream.close()

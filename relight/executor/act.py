@@ -46,7 +46,7 @@ def prepare(
     spec = modules.spec(task.module)
     args = _read(spec, rendered(spec, task.args, templar))
     changes = address_changes(batch, host, task, templar)
-    settings, begun = run.settings, time.monotonic()
+    settings, begun, over = run.settings, time.monotonic(), run.stopped()
 
     def opened() -> Connection:
         connection = host.open(**changes)
@@ -63,7 +63,7 @@ def prepare(
         environment=merged_environment(templar, task.inherited.environment),
         become=bool(changes.get("become")),
         templar=templar,
-        stopped=run.stopped,
+        stopped=lambda: run.stopped() and not over,
         folder=batch.play.folder,
     )
     return Act(spec, args, scope, begun)
@@ -96,7 +96,9 @@ def act(host: Host, ready: Act, timeout: float | None = None) -> TaskResult:
     if ready.scope.check and not ready.spec.check_mode:
         words = f"remote module ({ready.spec.name}) does not support check mode"
         return TaskResult({"changed": False, "skipped": True, "msg": words})
+    host.brief = ready.spec.brief
     result = _guarded(host, ready)
+    host.brief = False
     late = timeout and time.monotonic() >= ready.begun + timeout
     if late and (result.failed or result.unreachable):
         seconds = int(timeout or 0)

@@ -55,6 +55,10 @@ class Bounded:
         """Return the inner connection's transport."""
         return self._inner.transport()
 
+    def end(self) -> None:
+        """End what runs."""
+        self._inner.end()
+
     def close(self) -> None:
         """Close it."""
         self._inner.close()

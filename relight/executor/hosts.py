@@ -37,6 +37,8 @@ class Host:
     unreachable: bool = False
     ended: bool = False
     """Left the play by `meta: end_host` or `end_play`."""
+    brief: bool = False
+    """Whether what runs on the host now is ended at once when the operator says stop."""
     connections: dict[tuple[Any, ...], Connection] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -60,6 +62,14 @@ class Host:
             with self.lock:
                 self.connections[key] = connection
         return connection
+
+    def end(self) -> None:
+        """End the commands that run on the host now."""
+        with self.lock:
+            connections = list(self.connections.values())
+        for connection in connections:
+            with contextlib.suppress(Exception):
+                connection.end()
 
     def close(self) -> None:
         """Close every connection; the next `open` opens anew."""

@@ -18,6 +18,7 @@ from relight.executor.batches import batches, ordered
 from relight.executor.flags import flag
 from relight.executor.handlers import flush
 from relight.executor.hosts import Host
+from relight.executor.interrupt import heard
 from relight.executor.settings import Run, Settings
 from relight.executor.strategy import Around, Strategy
 from relight.executor.variables import Batch
@@ -53,11 +54,12 @@ def run(  # noqa: PLR0913  the options of a run
     state = Run(settings, started=start_at is None)
     used: dict[str, Host] = {}
     try:
-        for play in playbook.plays:
-            names = _hosts(state, play, connect, allowed)
-            used |= {name: state.hosts[name] for name in names}
-            if _play(state, playbook, play, names) or state.stopped():
-                break
+        with heard(state):
+            for play in playbook.plays:
+                names = _hosts(state, play, connect, allowed)
+                used |= {name: state.hosts[name] for name in names}
+                if _play(state, playbook, play, names) or state.stopped():
+                    break
     finally:
         for host in state.hosts.values():
             host.close()

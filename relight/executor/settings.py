@@ -35,6 +35,8 @@ class Run:
     settings: Settings
     stop: threading.Event = field(default_factory=threading.Event)
     hosts: dict[str, Host] = field(default_factory=dict)
+    told: bool = False
+    """Whether it was said that the operator said stop."""
     started: bool = True
     """False until the task of `--start-at-task` is reached."""
 

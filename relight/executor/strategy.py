@@ -12,6 +12,7 @@ from relight.core.language.templating import Templar, TemplateFault
 from relight.executor import include, meta
 from relight.executor.flags import flag, number
 from relight.executor.hosts import Host
+from relight.executor.interrupt import tell
 from relight.executor.loop import run_task
 from relight.executor.result import TaskResult, failure
 from relight.executor.settings import Run
@@ -59,6 +60,7 @@ class Strategy:
             if not active:
                 break
             if self.run.stopped() and not around.shielded:
+                tell(self.run)
                 self.interrupted |= {host.name for host in active}
                 failed |= {host.name for host in active}
                 break

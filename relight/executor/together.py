@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
-from relight.core.events import Note
+from relight.executor.interrupt import tell
 from relight.executor.settings import Run
 
 GRACE = 10.0
 """Seconds that running tasks have to end by themselves after the operator said stop."""
+_TICK = 0.1
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -56,15 +57,9 @@ def _started(work: Callable[[Item], Result], item: Item) -> Future[Result]:
 
 
 def _wait(run: Run, futures: Sequence[Future[Result]]) -> None:
-    try:
-        wait(futures)
-    except KeyboardInterrupt:
-        if run.stop.is_set():
-            raise
-        run.stop.set()
-        text = "interrupted: running tasks are told, `always` follows; once more to break off"
-        run.settings.report(Note(level="warning", text=text))
-        wait(futures, timeout=GRACE)
-        if not all(future.done() for future in futures):
-            for host in list(run.hosts.values()):
-                host.close()
+    while wait(futures, timeout=_TICK).not_done:
+        if tell(run):
+            if wait(futures, timeout=GRACE).not_done:
+                for host in list(run.hosts.values()):
+                    host.close()
+            return

@@ -14,6 +14,7 @@ from relight.core.posix.command import Limits, Ran, check, outcome, program, wou
 from relight.modules import Scope
 
 FREE_FORM = "cmd"
+BRIEF = True
 
 
 class Args(Arguments):

@@ -11,6 +11,7 @@ from relight.core.posix.command import Limits, Ran, check, outcome, shell, would
 from relight.modules import Scope
 
 FREE_FORM = "cmd"
+BRIEF = True
 
 
 class Args(Arguments):

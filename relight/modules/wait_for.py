@@ -16,6 +16,7 @@ from relight.core.posix.waiting import Wait, script
 from relight.modules import Scope
 
 CHECK_MODE = False
+BRIEF = True
 
 
 class Args(Arguments):

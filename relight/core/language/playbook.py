@@ -18,7 +18,8 @@ class ModuleSpec:
     """What is known of a module without running it.
 
     `free_form` is the argument that a bare string fills; `raw` names arguments that the module
-    renders by itself; `check_mode` is False when it is skipped under `--check`.
+    renders by itself; `check_mode` is False when it is skipped under `--check`; `brief` is True
+    when what it runs on a host is ended at once when the operator says stop.
     """
 
     name: str
@@ -26,6 +27,7 @@ class ModuleSpec:
     free_form: str | None = None
     raw: tuple[str, ...] = ()
     check_mode: bool = True
+    brief: bool = False
 
 
 class Catalog(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from relight.core.release import Release
-from relight.core.time_left import Segment, Start, read_starts
+from relight.core.time_left import Segment, Start, Starts, read_starts
 from relight.deploy.target import Target
 from relight.errors import RelightError
 from relight.store.kept import keep, kept
@@ -14,21 +14,30 @@ from relight.store.kept import keep, kept
 _PLACE = "starts.json"
 
 
+def known_starts(target: Target) -> Starts:
+    """Return this host's starts of the service; none when they cannot be read."""
+    try:
+        return read_starts(kept(target.store, _PLACE))
+    except (RelightError, TimeoutError):
+        return Starts()
+
+
 def past_starts(target: Target, preset: str, model: str) -> tuple[Start, ...]:
     """Return this host's starts of the preset and model; none when they cannot be read."""
-    try:
-        known = read_starts(kept(target.store, _PLACE))
-    except (RelightError, TimeoutError):
-        return ()
-    return known.like(preset, model)
+    return known_starts(target).like(preset, model)
 
 
 def keep_start(
-    target: Target, release: Release, segments: Sequence[Segment], stop: float = 0.0
+    target: Target,
+    release: Release,
+    segments: Sequence[Segment],
+    stop: float = 0.0,
+    known: Starts | None = None,
 ) -> None:
     """Keep how long a start took that became ready; a failure is told and changes nothing.
 
-    `stop` are the seconds that stopping the server before it took, 0 where there was none.
+    `stop` are the seconds that stopping the server before it took, 0 where there was none;
+    `known` are the starts before, where they were read under this lock already.
     """
     start = Start(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -39,7 +48,9 @@ def keep_start(
         stop=round(stop, 2),
     )
     try:
-        now = read_starts(kept(target.store, _PLACE)).with_start(start)
+        if known is None or not known.starts:
+            known = read_starts(kept(target.store, _PLACE))
+        now = known.with_start(start)
         keep(target.store, _PLACE, now.model_dump_json(indent=1).encode())
     except (RelightError, TimeoutError) as error:
         target.say(f"how long the start took was not kept: {error}", "warning")

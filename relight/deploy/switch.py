@@ -13,10 +13,10 @@ from relight.core.gave_up import gave_up
 from relight.core.ladder import Launch, Promote, RollBack, next_step
 from relight.core.observed import Observed
 from relight.core.release import Given, Release
-from relight.core.time_left import Start
+from relight.core.time_left import Start, Starts
 from relight.deploy.capacity import await_room
 from relight.deploy.remembered import remember
-from relight.deploy.starts import keep_start, past_starts
+from relight.deploy.starts import keep_start, known_starts
 from relight.deploy.target import Target
 from relight.deploy.wanted import make_release
 from relight.deploy.watch import Watch
@@ -42,6 +42,7 @@ class Switch:
     release: Release | None = None
     reason: str = ""
     watch: Watch | None = None
+    starts: Starts = field(default_factory=Starts)
     past: tuple[Start, ...] = ()
     _told: set[str] = field(default_factory=set)
 
@@ -52,7 +53,8 @@ class Switch:
         """
         self.attempts = list(refusals(self.refused, self.remembered))
         wanted = self.wanted
-        self.past = past_starts(self.target, wanted.preset_name, wanted.preset.model)
+        self.starts = known_starts(self.target)
+        self.past = self.starts.like(wanted.preset_name, wanted.preset.model)
         ready = self._climb()
         release = self.release.id if self.release is not None else ""
         remember(self.target, self.wanted, self.attempts, self.refused, release)
@@ -99,7 +101,8 @@ class Switch:
             gave_up=given,
             driver=self.driver,
         )
-        store.write_release(release, launch_sh)
+        if release.id not in self.observed.releases:
+            store.write_release(release, launch_sh)
         self.observed = self.observed.with_release(release.id)
         began = time.monotonic()
         preset = self.wanted.preset
@@ -123,7 +126,8 @@ class Switch:
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)
         if isinstance(verdict, Ready):
-            keep_start(target, release, watch.pace.segments(ended), stopped - began)
+            segments = watch.pace.segments(ended)
+            keep_start(target, release, segments, stopped - began, known=self.starts)
 
     def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
         """Say once of everything that is given up; what preflight left out was said there."""
@@ -144,10 +148,11 @@ class Switch:
         target = self.target
         if self.observed.state == "running" or any(a.launched for a in self.attempts):
             target.say(f"stopping launch (drain up to {drain:.0f} s){': ' + why if why else ''}")
-            how = target.store.stop(self.fence, drain)
+            how, now = target.store.stop_and_look(self.fence, drain, self.wanted.port)
             if how in ("interrupted", "killed"):
                 target.say(f"the server did not drain in {drain:.0f} s: {how}", "warning")
-        now = target.store.status(self.wanted.port)
+        else:
+            now = target.store.status(self.wanted.port)
         if now.foreign:
             raise HostError(
                 target.host,

@@ -63,8 +63,9 @@ class Watch:
         with client(self.target, self.release, timeout=limit) as http:
             proof = Proof(http, self.target, self.release, self.answers, self._announced())
             wrong = self._misplaced(self._pulse()) or proof.usable()
-            if wrong is None:
-                wrong = self._settle() or proof.again() or self._confessed()
+            if wrong is None and self.readiness.settle:
+                wrong = self._settle() or proof.again()
+            wrong = wrong or self._confessed()
         if wrong is None:
             pulse = self._pulse()
             wrong = self._misplaced(pulse)

@@ -41,9 +41,10 @@ def run(args: Args, scope: Scope) -> Outcome:
             values = {"serves": came.serves, "release": came.release}
             return Outcome(changed=True, msg=came.message, values=values, exit_code=code)
         if done:
-            store.disarm(args.fence)
-        # A dead-man that is armed now was inherited from a deploy that died: unlocking lets it act.
-        store.unlock(args.fence)
+            store.let_go(args.fence)
+        else:
+            # A dead-man that is armed now is a dead deploy's: unlocking lets it act.
+            store.unlock(args.fence)
     except StaleFence as stale:
         observed = store.status()
         code = EXIT_ROLLED_BACK if observed.state == "running" else EXIT_DARK

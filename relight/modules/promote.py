@@ -33,9 +33,7 @@ def run(args: Args, scope: Scope) -> Outcome:
             store.record(args.fence, "kept", release=args.release, why="promote_degraded is false")
             store.disarm(args.fence)
             return Outcome(changed=True, msg=f"{args.release} serves; degraded, so not known-good")
-        store.promote(args.fence, args.release)
-        store.disarm(args.fence)
-        store.prune(args.fence, _KEEP)
+        store.confirm(args.fence, args.release, _KEEP)
     finally:
         connection.close()
     return Outcome(changed=True, msg=f"{args.release} is the known-good")

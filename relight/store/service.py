@@ -126,6 +126,11 @@ class ServiceStore:
         """Give the lock back."""
         self._do("give the lock back", "unlock", fence)
 
+    def let_go(self, fence: int) -> None:
+        """Disarm the dead-man and give the lock back."""
+        step = f"{self.command('disarm', fence)} && {self.command('unlock', fence)}"
+        self._good(self.connection.control(step), "give the lock back")
+
     def record(self, fence: int, event: str, **details: object) -> None:
         """Append an event to the ledger."""
         self._do("write the ledger", "record", fence, event, fields(**details))
@@ -148,6 +153,14 @@ class ServiceStore:
             "stop the server", "stop", fence, int(drain), timeout=drain + 60, own_channel=True
         ).strip()
 
+    def stop_and_look(self, fence: int, drain: float, port: int) -> tuple[str, Observed]:
+        """Stop the server; returns what `stop` does, and how the service stands then."""
+        stop, status = self.command("stop", fence, int(drain)), self.command("status", port)
+        step = f"how=$({stop}) || exit $?; printf '%s\\n' \"$how\"; exec {status}"
+        text = self._good(self.connection.run(step, timeout=drain + 90), "stop the server")
+        how, _, seen = text.partition("\n")
+        return how.strip(), read_status(seen)
+
     def quit(self, fence: int, drain: float) -> str:
         """Stop the server because the operator wants it stopped, and keep it so."""
         return self._do(
@@ -157,6 +170,12 @@ class ServiceStore:
     def promote(self, fence: int, release: str) -> None:
         """Make the running release the known-good."""
         self._do_twice(f"promote {release}", "promote", fence, release)
+
+    def confirm(self, fence: int, release: str, keep: int) -> None:
+        """Make the running release the known-good, disarm the dead-man and take old things away."""
+        steps = (("promote", fence, release), ("disarm", fence), ("prune", fence, keep))
+        step = " && ".join(self.command(*words) for words in steps)
+        self._good(self._twice(step), f"promote {release}")
 
     def rollback(self, fence: int, drain: float, release: str, why: str) -> tuple[int, int]:
         """Stop what runs and start stored bytes; returns the new launch and its main process."""

@@ -93,7 +93,7 @@ HARMLESS = {
     "python": "python3", "archive": "standin", "envname": "B", "launcher": "process",
     "home": "/srv/relight", "memory": "48", "service": "second", "preset": "p",
     "serviceport": "1", "engine": "sglang", "version": ">=0.5", "flagname": "b", "layer": "x",
-    "class": "unknown", "drop": "a", "within": "5", "presetenvname": "C",
+    "class": "unknown", "drop": "a", "within": "5", "presetenvname": "C", "tool": "probe",
 }  # fmt: skip
 FREE = "x"
 """What stands in a field that takes any text."""

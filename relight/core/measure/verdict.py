@@ -69,7 +69,7 @@ def judge(
     like = [run for run in known_good if not unlike(candidate, run)]
     if not like:
         why = unlike(candidate, known_good[-1])
-        return _plain(Answer.NOT_COMPARABLE, f"unlike the run of {than}: {why[0]}", why + notes)
+        return _plain(Answer.NOT_COMPARABLE, f"unlike {than}: {why[0]}", why + notes)
     sound = [run for run in like if not faults(run) and not disturbances(run)]
     if not sound:
         return _plain(Answer.INCONCLUSIVE, f"no run of {than} was undisturbed and valid", notes)

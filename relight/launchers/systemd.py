@@ -175,6 +175,7 @@ launcher_boot() {
         boot_why="the host was rebooted"
         end_lock
     fi
+    settle_promotion
     new_launch "$boot_release"
     boot_fields="\\"release\\":\\"$boot_release\\",\\"launch\\":$launch"
     record restarted "$boot_fields,\\"why\\":\\"$boot_why\\""

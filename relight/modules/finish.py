@@ -47,10 +47,23 @@ def run(args: Args, scope: Scope) -> Outcome:
             store.unlock(args.fence)
     except StaleFence as stale:
         observed = store.status()
+        since = taken_over(observed.ledger, args.fence)
+        if observed.confirmed and observed.known_good == promoted_by(observed.ledger, args.fence):
+            return Outcome(
+                msg=f"{observed.known_good} was promoted before the lock was lost; {since}"
+            )
         code = EXIT_ROLLED_BACK if observed.state == "running" else EXIT_DARK
-        msg = f"{stale}; {taken_over(observed.ledger, args.fence)}"
+        msg = f"{stale}; {since}"
         return Outcome(failed=True, msg=msg, exit_code=code)
     return Outcome(msg="unlocked")
+
+
+def promoted_by(ledger: Ledger, fence: int) -> str | None:
+    """Return the release that a deploy may have promoted: it started it, and took nothing back."""
+    own = [one for one in ledger.entries if one.fence == fence]
+    if any(one.event == "rolled_back" for one in own):
+        return None
+    return next((one.text("release") for one in reversed(own) if one.event == "started"), None)
 
 
 def taken_over(ledger: Ledger, fence: int) -> str:

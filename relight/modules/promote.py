@@ -7,6 +7,7 @@ from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.deploy.target import target_of
 from relight.modules import Scope
+from relight.store.service import StaleFence
 
 _KEEP = 10
 """Releases and launches that pruning leaves, beside current and known-good."""
@@ -33,7 +34,15 @@ def run(args: Args, scope: Scope) -> Outcome:
             store.record(args.fence, "kept", release=args.release, why="promote_degraded is false")
             store.disarm(args.fence)
             return Outcome(changed=True, msg=f"{args.release} serves; degraded, so not known-good")
-        store.confirm(args.fence, args.release, _KEEP)
+        try:
+            store.confirm(args.fence, args.release, _KEEP)
+        except StaleFence as stale:
+            # A power cut takes the lock, and not what was promoted before it.
+            if store.status().known_good != args.release:
+                raise
+            return Outcome(
+                changed=True, msg=f"{args.release} is the known-good; since then, {stale}"
+            )
     finally:
         connection.close()
     return Outcome(changed=True, msg=f"{args.release} is the known-good")

@@ -7,8 +7,17 @@ do_promote() {
     promote_event=promoted
     [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
     point known-good "$1"
-    keep_running "$(last_launch)"
     record "$promote_event" "\"release\":\"$1\",\"launch\":$(last_launch)"
+    keep_running "$(last_launch)"
+}
+
+# settle_promotion: write the line of a promotion that lost its power between the link and the ledger.
+settle_promotion() {
+    settle_good=$(pointed known-good)
+    [ -n "$settle_good" ] || return 0
+    settle_last=$(sed -n 's/.*"event":"promoted".*"release":"\([^"]*\)".*/\1/p' ledger.jsonl 2>/dev/null | tail -n 1)
+    [ "$settle_last" = "$settle_good" ] ||
+        record promoted "\"release\":\"$settle_good\",\"why\":\"found so after an interruption\""
 }
 
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.

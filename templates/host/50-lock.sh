@@ -23,6 +23,7 @@ do_lock() {
     put lock/held "$fence"
     inherit_deadman "$fence"
     put_fence "$fence"
+    settle_promotion
     record locked "\"holder\":$2"
     setsid -f sh "$0" hold "$fence" "$1" </dev/null >/dev/null 2>&1 8>&-
     lock_rounds=0

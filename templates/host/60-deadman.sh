@@ -103,6 +103,7 @@ fire() {
     put deadman "$fire_fence $now $boot"
     put_fence "$fire_fence"
     rm -f lock/held
+    settle_promotion
     record deadman_fired "\"release\":\"$(pointed current)\",\"why\":\"$fire_why\""
     fire_launch=$(last_launch)
     fire_good=$(pointed known-good)

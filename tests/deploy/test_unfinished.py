@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.deadline import until
@@ -9,6 +11,34 @@ from tests.deploy.conftest import Rig
 from tests.deploy.scenarios import free_port
 from tests.deploy.test_known_good import a_model
 
+PROMOTED_AND_THEN_LOST = [
+    {
+        "hosts": "all",
+        "gather_facts": False,
+        "tasks": [
+            {"facts": {"service": "main"}, "register": "seen"},
+            {
+                "switch": {"service": "main", "seen": "{{ seen }}", "port": "{{ port }}"},
+                "register": "switched",
+            },
+            {
+                "shell": 'cd "$HOME/.relight/main" && {{ link }} && rm -f lock/held'
+                " && echo $(({{ switched.fence }} + 1)) >fence",
+            },
+            {
+                "promote": {
+                    "service": "main",
+                    "fence": "{{ switched.fence }}",
+                    "release": "{{ switched.release }}",
+                },
+                "register": "promoted",
+                "ignore_errors": True,
+            },
+            {"finish": {"service": "main", "fence": "{{ switched.fence }}"}},
+        ],
+    }
+]
+"""A deploy whose host lost its power while it promoted: `link` is what had happened by then."""
 LONG = {"benchmark": {"requests": 200, "max_tokens": 2000}}
 
 
@@ -79,3 +109,20 @@ def test_a_rollback_to_what_no_longer_starts_returns_to_known_good(rig: Rig) -> 
     seen = rig.observed()
     assert (seen.current, seen.known_good, seen.confirmed) == (good, good, True)
     assert (seen.deadman, seen.locked) == ("none", False)
+
+
+@pytest.mark.parametrize(
+    ("link", "code"),
+    [("ln -sfn releases/{{ switched.release }} known-good", 0), (":", 3)],
+    ids=["after the link", "before the link"],
+)
+def test_a_lock_that_is_lost_in_the_promotion(rig: Rig, link: str, code: int) -> None:
+    """What was promoted before the host lost its power is told as that, and nothing else is."""
+    book = rig.folder / "lost.yml"
+    book.write_text(json.dumps(PROMOTED_AND_THEN_LOST).replace("{{ link }}", link))
+    assert rig.deploy("--no-benchmark").code == 0
+    rig.write({"flags": {"context-length": 2048, "mem-fraction-static": 0.5}})
+    ended = rig.run("play", "--playbook", str(book), "-e", json.dumps({"port": rig.port}))
+    said = " ".join(ended.everything.split())
+    assert ended.code == code, said
+    assert ("was promoted before the lock was lost" in said) == (code == 0)

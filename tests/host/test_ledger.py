@@ -57,6 +57,23 @@ def test_torn_line_costs_itself_only(served: Served) -> None:
     assert served.observed().ledger.unreadable == 1
 
 
+def test_promotion_that_lost_its_line_gets_it_back(served: Served) -> None:
+    """Power that is cut between the link and the line leaves a known-good that nobody promoted."""
+    served.lock()
+    served.start("0001-good-0", RUNS)
+    served.do("promote", "0001-good-0")
+    ledger = served.folder / "ledger.jsonl"
+    lines = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text("".join(line for line in lines if '"promoted"' not in line))
+    served.do("unlock")
+    for _ in range(2):
+        served.lock()
+        served.do("unlock")
+    found = [one for one in served.ledger().entries if one.event == "promoted"]
+    assert [one.text("release") for one in found] == ["0001-good-0"]
+    assert found[0].text("why") == "found so after an interruption"
+
+
 def test_lines_of_many_writers_stay_whole(served: Served) -> None:
     """Ten writers at once leave ten whole lines."""
     served.lock()

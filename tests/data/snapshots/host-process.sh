@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh a62e1467a0281326: what relight does to one service here; shipped by it.
-script_hash=a62e1467a0281326
+# host.sh 8137164a053e991d: what relight does to one service here; shipped by it.
+script_hash=8137164a053e991d
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -509,8 +509,17 @@ do_promote() {
     promote_event=promoted
     [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
     point known-good "$1"
-    keep_running "$(last_launch)"
     record "$promote_event" "\"release\":\"$1\",\"launch\":$(last_launch)"
+    keep_running "$(last_launch)"
+}
+
+# settle_promotion: write the line of a promotion that lost its power between the link and the ledger.
+settle_promotion() {
+    settle_good=$(pointed known-good)
+    [ -n "$settle_good" ] || return 0
+    settle_last=$(sed -n 's/.*"event":"promoted".*"release":"\([^"]*\)".*/\1/p' ledger.jsonl 2>/dev/null | tail -n 1)
+    [ "$settle_last" = "$settle_good" ] ||
+        record promoted "\"release\":\"$settle_good\",\"why\":\"found so after an interruption\""
 }
 
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.
@@ -726,6 +735,7 @@ do_lock() {
     put lock/held "$fence"
     inherit_deadman "$fence"
     put_fence "$fence"
+    settle_promotion
     record locked "\"holder\":$2"
     setsid -f sh "$0" hold "$fence" "$1" </dev/null >/dev/null 2>&1 8>&-
     lock_rounds=0
@@ -908,6 +918,7 @@ fire() {
     put deadman "$fire_fence $now $boot"
     put_fence "$fire_fence"
     rm -f lock/held
+    settle_promotion
     record deadman_fired "\"release\":\"$(pointed current)\",\"why\":\"$fire_why\""
     fire_launch=$(last_launch)
     fire_good=$(pointed known-good)

@@ -41,6 +41,7 @@ class Wanted(Frozen):
             list(preset.flags.items()),
             [(name, layer.flags) for name, layer in preset.layers.items() if layer.enabled],
             {name: str(value) for name, value in preset.env.items()},
+            {name: str(value) for name, value in preset.secret_flags.items()},
             self.spec.model_dump(),
             self.engine_version,
             self.launcher,
@@ -51,6 +52,11 @@ class Wanted(Frozen):
     def secrets(self) -> tuple[str, ...]:
         """Return the names of variables whose values are read by reference."""
         return tuple(name for name, value in self.preset.env.items() if not isinstance(value, str))
+
+    @property
+    def secret_flags(self) -> tuple[str, ...]:
+        """Return the names of flags whose values are read by reference."""
+        return tuple(self.preset.secret_flags)
 
     def environment(self, recipe: Recipe) -> dict[str, str]:
         """Return the variables that launch.sh sets; no secret is among them."""
@@ -79,6 +85,7 @@ class Wanted(Frozen):
             "environment": self.environment(recipe),
             "secrets": list(self.secrets),
             "argv": list(engine.command(self.request(recipe))),
+            "secret_file": engine.secret_file.model_dump() if self.secret_flags else None,
         }
 
 
@@ -113,6 +120,7 @@ def release_of(
         argv=engine.command(wanted.request(recipe)),
         env=wanted.environment(recipe),
         secrets=wanted.secrets,
+        secret_flags=wanted.secret_flags,
         gave_up=gave_up,
         within=wanted.preset.readiness.within,
         **origin,

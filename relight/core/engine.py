@@ -72,7 +72,7 @@ class Limits(Frozen):
 
 
 class SecretFile(Frozen):
-    """How an engine takes flags from a file (a JSON object), for values no command line may show."""
+    """How an engine takes flags from a file (a JSON object): values no command line may show."""
 
     option: str
     name: str

@@ -46,6 +46,8 @@ class Release(Frozen):
     argv: tuple[str, ...]
     env: dict[str, str] = {}
     secrets: tuple[str, ...] = ()
+    secret_flags: tuple[str, ...] = ()
+    """Flags whose values the engine reads from a private file, so that no command line has them."""
     gave_up: tuple[Given, ...] = ()
     within: float
     driver: str = ""

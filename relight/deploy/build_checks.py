@@ -94,7 +94,9 @@ def _against(target: Target, wanted: Wanted, build: Build) -> Checked:
     preset = wanted.preset
     gpus = len(wanted.service.gpus) or None
     base = [
-        *target.engine.check_flags(preset.flags, build),
+        *target.engine.check_flags(
+            {**preset.flags, **dict.fromkeys(preset.secret_flags, "")}, build
+        ),
         *target.engine.forgotten(preset.flags, None, gpus),
     ]
     refused: dict[str, str] = {}

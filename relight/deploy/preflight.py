@@ -50,7 +50,7 @@ def preflight(
     """
     if is_unchanged(seen, wanted, retry=retry):
         return Found(unchanged=True, summary="nothing changed, and it runs")
-    if wanted.secrets:
+    if wanted.secrets or wanted.secret_flags:
         target.project.secrets(target.host, wanted.preset_name)
     faults = [
         *host_faults(target.launcher.name, seen),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -196,7 +197,10 @@ def _reach(release: Release) -> str:
 def _authorization(target: Target, release: Release) -> dict[str, str]:
     key = release.flags.get("api-key")
     kept_apart = secret_variable("api-key")
-    if key is None and kept_apart in release.secrets:
+    if "api-key" in release.secret_flags:
+        name = target.engine.secret_file.name
+        key = json.loads(target.store.read_private(name).get(name, "{}")).get("api-key")
+    elif key is None and kept_apart in release.secrets:
         key = read_secret(target.store.read_release_file(release.id, ENV_FILE), kept_apart)
     return {"Authorization": f"Bearer {key}"} if isinstance(key, str) else {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,10 @@ class Rehearsal:
     def secrets(self, host: str, preset: str) -> Mapping[str, str]:
         """Return no secret for the drill."""
         return {} if preset == SERVICE else self.project.secrets(host, preset)
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Show none of these values from now on."""
+        self.project.hide(values)
 
     def template(self, name: str) -> str:
         """Return a template of the project, else the shipped one."""

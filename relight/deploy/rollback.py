@@ -10,6 +10,7 @@ from relight.core.gave_up import reason_of
 from relight.core.observed import Observed, read_release
 from relight.core.release import Release
 from relight.deploy.proof import client, healthy
+from relight.deploy.secrets import hide_kept
 from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
 from relight.deploy.watch import Watch
@@ -54,6 +55,7 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     release = read_release(store.read_release_file(back, "release.json"))
     if release is None:
         raise HostError(target.host, f"release.json of {back} cannot be read")
+    hide_kept(target, release)
     running = observed.state == "running" and not observed.stopping
     if observed.current == back and running and _answers(target, release):
         store.promote(fence, back)

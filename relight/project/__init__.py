@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -59,6 +59,9 @@ class Project(Protocol):
 
     def secrets(self, host: str, preset: str) -> Mapping[str, str]:
         """Return a preset's secret values, read now; raises InputFaults for each that is lost."""
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Show none of these values from now on."""
 
     def template(self, name: str) -> str:
         """Return the text of a file under templates/ (the project's own, else the shipped one)."""

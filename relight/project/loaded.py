@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,10 @@ class LoadedProject:
         found = self.preset(host, preset)
         document = self._preset_files[preset].document
         return self._vault.values((host, preset), found, document, self.root)
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Show none of these values from now on: a host keeps them, and its texts may hold them."""
+        self._vault.hide(values)
 
     def template(self, name: str) -> str:
         """Return the text of a file under templates/ (the project's own, else the shipped one).

@@ -22,6 +22,7 @@ def checks(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault
     yield from _twice(preset, engine, document)
     yield from _protected(preset, engine, document)
     yield from _dropped(preset, engine, document)
+    yield from _secret(preset, engine, document)
 
 
 def gpu_fault(
@@ -124,6 +125,30 @@ def _dropped(preset: Preset, engine: Engine, document: Document) -> Iterator[Fau
                 what = f"this fallback adjusts {flag}, which has no value in flags"
                 where: Trail = ("fallbacks", index, "adjust", flag)
                 yield document.fault(where, what, f"give it one: flags: {{{flag}: ...}}", key=True)
+
+
+def _secret(preset: Preset, engine: Engine, document: Document) -> Iterator[Fault]:
+    """Return faults of secret flags: a value written out, a flag set twice, a second file."""
+    for trail, flag in _written(preset):
+        if engine.canonical(flag) in engine.secret_flags:
+            what = f"{flag} is a secret, and its value stands in the file"
+            name = flag.upper().replace("-", "_")
+            right = f"write a reference, secret_flags: {{{flag}: {{env: {name}}}}}, and no value"
+            yield document.fault(trail, what, right)
+    names = {engine.canonical(flag): flag for flag in preset.flags}
+    for flag in preset.secret_flags:
+        where: Trail = ("secret_flags", flag)
+        other = names.get(engine.canonical(flag))
+        if flag in engine.reserved or engine.canonical(flag) in engine.reserved:
+            what = f"the flag {flag} is set by relight itself"
+            yield document.fault(where, what, "leave it out", key=True)
+        elif other is not None and engine.canonical(flag) not in engine.secret_flags:
+            what = f"{flag} has a value in flags as well"
+            yield document.fault(where, what, "keep one of both", key=True)
+    taken = engine.secret_file.option.lstrip("-")
+    if preset.secret_flags and taken in preset.flags:
+        what = f"secret_flags need the flag {taken} for themselves: the engine reads one such file"
+        yield document.fault(("flags", taken), what, "write that file's flags here", key=True)
 
 
 def _holds(engine: Engine, flag: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from relight.core.preset import Preset, SecretRef
 from relight.core.scrub import Scrubber
 from relight.errors import Fault, InputFaults
 from relight.project.files import Files
-from relight.project.marks import Document
+from relight.project.marks import Document, Trail
 from relight.project.wording import got
 
 Run = Callable[[str], str]
@@ -43,16 +43,26 @@ def resolve(preset: Preset, document: Document, run: Run, base: Path) -> Secrets
     """
     values: dict[str, str] = {}
     faults: list[Fault] = []
-    for name, reference in preset.env.items():
-        if isinstance(reference, str):
-            continue
+    for trail, name, reference in _references(preset):
         try:
-            values[name] = _checked(_value(reference, run, base))
+            values[name] = _checked(_value(reference, run, base), name)
         except _NoValue as problem:
-            faults.append(document.fault(("env", name), f"{name} has no value: {problem}"))
+            faults.append(document.fault(trail, f"{name} has no value: {problem}"))
     if faults:
         raise InputFaults(tuple(faults))
     return Secrets(values)
+
+
+def _references(preset: Preset) -> Iterator[tuple[Trail, str, SecretRef]]:
+    """Return where each reference stands, and under which name its value is known.
+
+    A flag's name has its dashes there, which no variable's can have.
+    """
+    for name, reference in preset.env.items():
+        if isinstance(reference, SecretRef):
+            yield ("env", name), name, reference
+    for name, reference in preset.secret_flags.items():
+        yield ("secret_flags", name), f"--{name}", reference
 
 
 class _NoValue(Exception):
@@ -89,9 +99,11 @@ def _file(path: Path, written: str) -> str:
         raise _NoValue(f"the file {got(written)} is not UTF-8 text") from None
 
 
-def _checked(value: str) -> str:
+def _checked(value: str, name: str) -> str:
     if not value:
         raise _NoValue("what it names is empty")
     if "\0" in value:
         raise _NoValue("what it names holds a NUL byte, which no variable can")
+    if name.startswith("--") and value.startswith("-"):
+        raise _NoValue("what it names begins with a dash: the engine would take it for a flag")
     return value

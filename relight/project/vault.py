@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from relight.core.preset import Preset
@@ -31,6 +31,12 @@ class Vault:
 
     def __repr__(self) -> str:
         return "Vault()"
+
+    def hide(self, values: Iterable[str]) -> None:
+        """Take these values out of every text from now on as well."""
+        with self._mutex:
+            self._known.update(values)
+            self._scrub = Scrubber(self._known)
 
     def values(
         self, key: tuple[str, str], preset: Preset, document: Document, base: Path

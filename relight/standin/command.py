@@ -8,6 +8,7 @@ import sys
 import time
 
 from relight.standin.checks import Refusal, check, check_spawn
+from relight.standin.config_file import BadConfig
 from relight.standin.flags import listing, load_flags
 from relight.standin.journal import Journal
 from relight.standin.scenarios import SCENARIOS
@@ -17,7 +18,7 @@ from relight.standin.wording import BANNER, import_warnings, server_args_line
 
 # Seconds of a start of 15 s.
 _ARGS_AT, _REFUSED_AT = 1.5, 1.0
-_REFUSED = 2
+_REFUSED, _DIED = 2, 1
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,6 +40,9 @@ def main(argv: list[str] | None = None) -> int:
         if mode == "--check-args":
             return _check(settle(arguments[1:], counted=False))
         return _start(settle(arguments), began)
+    except BadConfig as fault:
+        print(f"ValueError: {fault}", file=sys.stderr)
+        return _DIED
     except (BadEnvironment, UnknownScenario) as fault:
         print(f"relight stand-in engine: {fault}", file=sys.stderr)
         return _REFUSED

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relight.standin import modelfacts
+from relight.standin import config_file, modelfacts
 from relight.standin.flags import Flag, load_flags, parse
 from relight.standin.modelfacts import ModelFacts
 from relight.standin.profiles import DEFAULT_VERSION, PROFILES, Profile
@@ -186,7 +186,7 @@ def settle(
             "RELIGHT_STANDIN_STATE, which is not set"
         )
     flags: tuple[Flag, ...] = load_flags(profile.version)
-    values, given = parse(flags, argv)
+    values, given = parse(flags, config_file.merged(argv))
     if asked:
         every = (flag for version in PROFILES for flag in load_flags(version))
         asked = choice.name_flags(

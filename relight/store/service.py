@@ -108,11 +108,23 @@ class ServiceStore:
         path = f"{self.directory}/releases/{shlex.quote(release)}/{shlex.quote(name)}"
         return self._good(self.connection.control(f"cat {path}"), f"read {name} of {release}")
 
-    def write_env(self, text: bytes) -> None:
-        """Write the file of secrets, 0600; it never passes through a command line."""
-        place = f"{self.directory}/env"
+    def write_private(self, name: str, text: bytes) -> None:
+        """Write a file of secrets, 0600; the text never passes through a command line."""
+        place = f"{self.directory}/{shlex.quote(name)}"
         step = f"umask 077; cat > {place}.new && mv -f {place}.new {place}"
-        self._good(self.connection.control(step, data=text), "write the environment file")
+        self._good(self.connection.control(step, data=text), f"write {name}")
+
+    def read_private(self, *names: str) -> dict[str, str]:
+        """Return those of the service's files of secrets that are there, by name."""
+        words = " ".join(map(shlex.quote, names))
+        shown = "printf '%s\\037' \"$one\"; cat -- \"$one\"; printf '\\036'"
+        step = (
+            f"cd {self.directory} 2>/dev/null || exit 0; "
+            f'for one in {words}; do [ ! -f "$one" ] || {{ {shown}; }}; done'
+        )
+        text = self._good(self.connection.control(step), "read private files")
+        parts = (part.partition("\x1f") for part in text.split("\x1e") if part)
+        return {name: content for name, _, content in parts}
 
     def lock(self, holder: dict[str, str], lease: int) -> int:
         """Take the lock and return its fence; raises `Busy` with the holder's own words."""

@@ -28,8 +28,9 @@ def stored(rig: Rig) -> Path:
 
 def test_what_is_in_effect_is_kept_without_secrets(rig: Rig, main: dict[str, Any]) -> None:
     """The flags that were asked for, the server's own account, private, no secret in it."""
-    flags = {"context-length": 4096, "api-key": "hunter2", "max-running-requests": 16}
-    rig.write({"flags": flags}, main=main)
+    flags = {"context-length": 4096, "max-running-requests": 16}
+    rig.env["SERVER_KEY"] = "hunter2"
+    rig.write({"flags": flags, "secret_flags": {"api-key": {"env": "SERVER_KEY"}}}, main=main)
     ended = rig.deploy("--no-benchmark")
     assert ended.code == 0, ended.everything
     file = stored(rig)

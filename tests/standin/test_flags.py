@@ -160,3 +160,31 @@ def test_a_model_folder_gives_its_own_facts(pyz: Path, tmp_path: Path) -> None:
     assert run(pyz, *arguments, "--context-length", "512").returncode == 0
     refused = run(pyz, *arguments, "--context-length", "513")
     assert "derived context_length (512)" in refused.stderr
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+def test_flags_come_from_a_config_file_too(pyz: Path, tmp_path: Path, version: str) -> None:
+    """As in SGLang a file's flags go first, and a wrong one is a parse error like any other."""
+    file = tmp_path / "flags.yaml"
+    file.write_text('{"api-key": "k", "tp-size": 2, "trust-remote-code": true}')
+    check = ("--check-args", *MODEL, "--config", str(file))
+    assert run(pyz, *check, sglang_version=version).returncode == 0
+    file.write_text('{"no-such-flag": "k"}')
+    refused = run(pyz, *check, sglang_version=version)
+    assert refused.returncode == 2
+    assert "unrecognized arguments: --no-such-flag" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--config",), "No config file specified after --config flag!"),
+        (("--config", "flags.json"), "Config file must be YAML format, got: .json"),
+        (("--config", "a.yml", "--config", "b.yml"), "Multiple config files specified!"),
+    ],
+)
+def test_a_config_file_that_sglang_refuses(pyz: Path, words: tuple[str, ...], said: str) -> None:
+    """Its exit code and its words (server_args_config_parser.py)."""
+    ended = run(pyz, "--check-args", *MODEL, *words)
+    assert ended.returncode == 1
+    assert said in ended.stderr

@@ -58,6 +58,9 @@ CASES: dict[str, Callable[[], str]] = {
     "host-systemd.sh": lambda: host_script("systemd"),
     "launch-plain.sh": lambda: launch_script("0.5.10"),
     "launch-secrets.sh": lambda: launch_script("0.5.10", env={"HF_TOKEN": {"env": "HF_TOKEN"}}),
+    "launch-secret-flags.sh": lambda: launch_script(
+        "0.5.10", secret_flags={"api-key": {"file": "~/.key"}}
+    ),
     "launch-hostile.sh": lambda: launch_script(
         "0.5.10", served_name=HOSTILE, env={"NOISE": HOSTILE}, flags={"chat-template": HOSTILE}
     ),

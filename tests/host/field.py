@@ -64,6 +64,7 @@ class Field:
     lease: int = LEASE
     changes: dict[str, Any] = field(default_factory=dict)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
 
     def write(self, **changes: Any) -> None:
         """Write inventory and preset; `changes` are flags of the preset from now on."""
@@ -98,7 +99,7 @@ class Field:
         process = subprocess.Popen(
             [sys.executable, "-m", "relight", *words],
             cwd=self.folder,
-            env={**env, "RELIGHT_DEBUG": "1"},
+            env={**env, **self.environment, "RELIGHT_DEBUG": "1"},
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -99,7 +99,7 @@ def remarks(run: Measurement) -> tuple[str, ...]:
     """Return what a reader should know of a valid run."""
     found = list(run.notes)
     looped = _degenerate(run)
-    if looped:
+    if looped and run.text_counts:
         found.append(f"{len(looped)} of {len(run.samples)} answers ended in a loop of one phrase")
     reported, retokenized = _counts(run)
     if reported and retokenized > reported * (1 + COUNTS_APART):

@@ -156,10 +156,10 @@ def _found(target: Target, connection: Connection) -> Iterator[FoundTool]:
         f'{exports(target.environment)}{target.python}exec "$py" {words}', timeout=60.0
     )
     told = _told(answer.out)
-    module, python = str(told.get("module") or ""), str(told.get("python") or "")
+    module, python = printable(str(told.get("module") or ""), 80), str(told.get("python") or "")
     if not module or not python:
         why = printable(answer.err.strip().splitlines()[-1], 200) if answer.err.strip() else ""
-        what = f"{python or 'the engine'} has no sglang.bench_serving{f' ({why})' if why else ''}"
+        what = f"{printable(python, 200) or 'the engine'} has no sglang.bench_serving{f' ({why})' if why else ''}"
         raise HostError(host, what, probe)
     made = connection.control("umask 077; mktemp -d", timeout=30.0)
     folder = made.out.strip()
@@ -169,7 +169,7 @@ def _found(target: Target, connection: Connection) -> Iterator[FoundTool]:
         yield FoundTool(
             python=python,
             module=module,
-            version=str(told.get("version") or target.engine_version),
+            version=printable(str(told.get("version") or target.engine_version), 80),
             chat_template=told.get("chat_template") is True,
             folder=folder,
         )

@@ -159,7 +159,8 @@ def _found(target: Target, connection: Connection) -> Iterator[FoundTool]:
     module, python = printable(str(told.get("module") or ""), 80), str(told.get("python") or "")
     if not module or not python:
         why = printable(answer.err.strip().splitlines()[-1], 200) if answer.err.strip() else ""
-        what = f"{printable(python, 200) or 'the engine'} has no sglang.bench_serving{f' ({why})' if why else ''}"
+        who = printable(python, 200) or "the engine"
+        what = f"{who} has no sglang.bench_serving{f' ({why})' if why else ''}"
         raise HostError(host, what, probe)
     made = connection.control("umask 077; mktemp -d", timeout=30.0)
     folder = made.out.strip()

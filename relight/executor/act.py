@@ -65,6 +65,7 @@ def prepare(
         templar=templar,
         stopped=lambda: run.stopped() and not over,
         folder=batch.play.folder,
+        beside=task.folder,
     )
     return Act(spec, args, scope, begun)
 

@@ -4,8 +4,9 @@ A module file has `class Args(Frozen)`, what the task may say, and
 `def run(args: Args, scope: Scope) -> Outcome`, which acts on one host. Optional names:
 `FREE_FORM = "cmd"` (the argument that a bare string fills), `RAW = ("that",)` (arguments that the
 module renders by itself), `CHECK_MODE = False` (skipped under `--check`; a module without it
-must honour `scope.check` itself) and `BRIEF = True` (what it runs ends at once on Ctrl-C). A file
-whose module is named as a Python keyword ends in `_`.
+must honour `scope.check` itself), `BRIEF = True` (what it runs ends at once on Ctrl-C) and
+`SENDS = "files"` (the folder in which its `src` is looked for on this machine). A file whose
+module is named as a Python keyword ends in `_`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ from relight.connections import Connection
 from relight.core.events import Event
 from relight.core.language.playbook import ModuleSpec
 from relight.project import Project
+from relight.project.playbook_search import find_source
 
 if TYPE_CHECKING:
     from relight.core.language.templating import Templar
@@ -52,6 +55,13 @@ class Scope:
     """Whether the operator said stop: a module that acts for long asks now and then."""
     folder: str = ""
     """The folder of the playbook's file: relative sources are looked for from there."""
+    beside: str = ""
+    """The folder of the task's own file, where they are looked for first."""
+
+    def source(self, name: str, kind: str) -> Path | None:
+        """Return a file or folder of this machine by its name; `kind` is its usual folder."""
+        places = [Path(place) for place in (self.beside, self.folder) if place]
+        return find_source(name, kind, (*places, self.project.root))
 
 
 @cache
@@ -76,4 +86,5 @@ def spec(name: str) -> ModuleSpec:
         getattr(module, "RAW", ()),
         getattr(module, "CHECK_MODE", True),
         getattr(module, "BRIEF", False),
+        getattr(module, "SENDS", ""),
     )

@@ -17,6 +17,8 @@ from relight.core.posix.install import Install, script
 from relight.core.posix.placed import outcome
 from relight.modules import Scope
 
+SENDS = "files"
+
 
 class Args(Arguments):
     """The arguments of Ansible's `copy`."""
@@ -51,7 +53,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     elif args.remote_src:
         source = args.src
     else:
-        path = find(args.src, scope)
+        path = scope.source(args.src, "files")
         if path is None:
             return Outcome(failed=True, msg=f"Could not find or access '{args.src}'")
         if path.is_dir():
@@ -124,13 +126,3 @@ def _empty(path: str, args: Args, scope: Scope) -> Outcome:
     if "error" in said:
         return Outcome(failed=True, msg=said["error"], values={"path": path})
     return Outcome(changed=said.get("changed") == "yes", values={"path": path, **attributes(said)})
-
-
-def find(name: str, scope: Scope) -> Path | None:
-    """Return a source on this machine: absolute, or beside the playbook, or in its files/."""
-    root = scope.project.root
-    for folder in (Path(scope.folder) / "files", Path(scope.folder), root / "files", root):
-        path = (folder / name).expanduser()
-        if path.exists():
-            return path
-    return None

@@ -18,6 +18,8 @@ from relight.core.posix.install import Install, script
 from relight.core.posix.placed import outcome
 from relight.modules import Scope
 
+SENDS = "templates"
+
 
 class Args(Arguments):
     """The arguments of Ansible's `template`; in a `*.sh.j2` every value is quoted for a shell."""
@@ -93,11 +95,9 @@ def _own(args: Args, scope: Scope, path: str) -> dict[str, Any]:
 
 def _source(name: str, scope: Scope) -> tuple[str | None, str]:
     """Return a template's text and its path: beside the playbook, in templates/, or shipped."""
-    root = scope.project.root
-    for folder in (Path(scope.folder) / "templates", Path(scope.folder), root / "templates"):
-        path = folder / name
-        if path.is_file():
-            return path.read_text(encoding="utf-8"), str(path)
+    path = scope.source(name, "templates")
+    if path is not None and path.is_file():
+        return path.read_text(encoding="utf-8"), str(path)
     try:
         return scope.project.template(name), f"templates/{name}"
     except (OSError, LookupError):

@@ -15,12 +15,12 @@ from relight.core.outcome import Outcome
 from relight.core.posix.answers import attributes, told
 from relight.core.posix.install import Install, expanded_home, script
 from relight.modules import Scope
-from relight.modules.copy import find
 
 if TYPE_CHECKING:
     import httpx
 
 
+SENDS = "files"
 _REFUSED = 300
 """From this status on Ansible's library takes an answer for an error."""
 _JSON = ("application/json", "text/json", "application/javascript", "text/javascript")
@@ -123,7 +123,7 @@ def _source(name: str, scope: Scope, *, remote: bool) -> bytes | None:
     if remote:
         result = scope.open_connection().run(f"cat -- {expanded_home(name)}")
         return None if result.exit else result.stdout
-    path = find(name, scope)
+    path = scope.source(name, "files")
     return None if path is None or path.is_dir() else path.read_bytes()
 
 

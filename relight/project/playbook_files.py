@@ -8,7 +8,7 @@ from pathlib import Path
 from relight.core.language.playbook import Catalog, Node
 from relight.project import yaml
 from relight.project.marks import Document
-from relight.project.playbook_names import Use
+from relight.project.playbook_uses import Definition, Source, Use
 from relight.project.playbook_values import Found
 
 
@@ -26,6 +26,10 @@ class Reader:
     open: tuple[Path, ...] = ()
     uses: list[Use] = field(default_factory=list)
     """What tasks render for sure."""
+    written: list[Definition] = field(default_factory=list)
+    """Variables of plays, blocks, tasks and files."""
+    sources: list[Source] = field(default_factory=list)
+    """Files that tasks send for sure."""
     notifies: list[Use] = field(default_factory=list)
     """What tasks notify."""
     included: list[Node] = field(default_factory=list)
@@ -47,12 +51,3 @@ class Reader:
 def shown(root: Path, path: Path) -> str:
     """Return a path as faults say it: from the root where it is inside of it."""
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-
-
-def find(name: str, folder: Path, root: Path) -> Path | None:
-    """Return a file of tasks: beside the file that names it, under its tasks/, or in playbooks/."""
-    for base in (folder, folder / "tasks", root / "playbooks", root):
-        path = (base / name).absolute()
-        if path.is_file():
-            return path
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from relight.core.language.playbook import Block, Node, Play, Task
@@ -11,6 +11,8 @@ from relight.core.language.template_names import needed
 from relight.core.language.templating import is_template
 from relight.errors import Fault
 from relight.project.marks import Document, Trail
+from relight.project.playbook_search import find_source
+from relight.project.playbook_uses import Definition, Source, Use
 from relight.project.wording import did_you_mean
 
 MAGIC = frozenset({
@@ -21,20 +23,16 @@ MAGIC = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Use:
-    """A task's value that is rendered for sure whenever the play gets there."""
-
-    document: Document
-    trail: Trail
-    value: Any
-
-
 def undefined(
-    uses: Iterable[Use], plays: Iterable[Play], included: Iterable[Node], known: Iterable[str]
+    uses: Iterable[Use],
+    plays: Iterable[Play],
+    included: Iterable[Node],
+    known: Iterable[str],
+    written: Iterable[Definition],
 ) -> list[Fault]:
     """Return a fault for every variable that no level can define.
 
+    A variable that is written in one place only is followed to what its own template needs.
     Nothing is said where a file that is only known later may define it.
     """
     names = {*MAGIC, *known}
@@ -42,7 +40,6 @@ def undefined(
     for play in plays:
         if any(file.values is None for file in play.vars_files):
             return []
-        names |= {*play.variables, *(n for file in play.vars_files for n in file.values or {})}
         nodes += (*play.pre_tasks, *play.tasks, *play.post_tasks, *play.handlers)
     for task in tasks(nodes):
         if task.module == "include_tasks" and is_template(task.args.get("file")):
@@ -50,7 +47,72 @@ def undefined(
         if task.module == "set_fact" and any(is_template(name) for name in task.args):
             return []
         names |= set(_defined(task))
-    return [fault for use in uses for fault in _faults(use, use.value, use.trail, names)]
+    looked = _Looked(names, written)
+    return [fault for use in uses for fault in looked.faults(use)]
+
+
+class _Looked:
+    """Names that are defined somehow, and the places of those that are written down."""
+
+    def __init__(self, names: set[str], written: Iterable[Definition]) -> None:
+        self._open = names
+        self._written: dict[str, list[Definition]] = {}
+        for definition in written:
+            self._written.setdefault(definition.name, []).append(definition)
+        self._followed: set[str] = set()
+
+    def faults(self, use: Use) -> Iterator[Fault]:
+        """Return a fault for every name that a value needs and nothing defines."""
+        for trail, text in _texts(use.value, use.trail):
+            if not (use.expression or is_template(text)):
+                continue
+            bare = use.expression and not is_template(text)
+            for name in sorted(needed(text, expression=bare) - self._open):
+                yield from self._name(name, use.document, trail)
+
+    def _name(self, name: str, document: Document, trail: Trail) -> Iterator[Fault]:
+        places = self._written.get(name)
+        if places is None and not name.startswith("ansible_"):
+            known = (self._open | set(self._written)) - MAGIC
+            advice = did_you_mean(name, known, "defined")
+            yield document.fault(trail, f"nothing defines the variable {name!r}", advice)
+        elif places is not None and len(places) == 1 and name not in self._followed:
+            self._followed.add(name)
+            only = places[0]
+            if isinstance(only.value, str):
+                yield from self.faults(Use(only.document, only.trail, only.value))
+
+
+def _texts(value: Any, trail: Trail) -> Iterator[tuple[Trail, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, (*trail, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*trail, index))
+    elif isinstance(value, str):
+        yield trail, value
+
+
+def missing_sources(
+    sources: Iterable[Source], folders: Iterable[Path], shipped: Path
+) -> list[Fault]:
+    """Return a fault for every file that a task sends for sure and that is not there."""
+    found = []
+    for source in sources:
+        places = (Path(source.folder), *folders)
+        everywhere = (*places, shipped) if source.kind == "templates" else places
+        if find_source(source.name, source.kind, everywhere) is None:
+            near = sorted({
+                path.name
+                for place in places
+                for path in (*place.glob("*"), *place.glob(f"{source.kind}/*"))
+                if path.is_file()
+            })  # fmt: skip
+            advice = did_you_mean(source.name, near, "files here")
+            what = f"there is no file {source.name!r}"
+            found.append(source.document.fault(source.trail, what, advice))
+    return found
 
 
 def unknown_handlers(notifies: Iterable[Use], handlers: Iterable[Task]) -> list[Fault]:
@@ -84,8 +146,6 @@ def tasks(nodes: Iterable[Node]) -> Iterator[Task]:
 
 def _defined(task: Task) -> Iterator[str]:
     keywords = task.keywords
-    for values in (*task.inherited.variables, keywords.get("vars") or {}):
-        yield from values
     if "register" in keywords:
         yield str(keywords["register"])
     if task.module == "set_fact":
@@ -94,17 +154,3 @@ def _defined(task: Task) -> Iterator[str]:
     for name in ("loop_var", "index_var"):
         if name in control:
             yield str(control[name])
-
-
-def _faults(use: Use, value: Any, trail: Trail, names: set[str]) -> Iterator[Fault]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _faults(use, item, (*trail, key), names)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _faults(use, item, (*trail, index), names)
-    elif is_template(value):
-        for name in sorted(needed(value) - names):
-            if not name.startswith("ansible_"):
-                advice = did_you_mean(name, names - MAGIC, "defined")
-                yield use.document.fault(trail, f"nothing defines the variable {name!r}", advice)

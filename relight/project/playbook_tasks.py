@@ -8,32 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from relight.core.language.free_form import key_values
-from relight.core.language.keywords import KEYWORDS, REFUSED, Place, at
-from relight.core.language.playbook import Block, Inherited, Node, Origin, Task
+from relight.core.language.keywords import KEYWORDS, REFUSED, Place
+from relight.core.language.playbook import Block, Inherited, ModuleSpec, Node, Origin, Task
 from relight.core.language.templating import is_template
 from relight.errors import InputFaults
 from relight.project.marks import Document, Key, Trail
 from relight.project.playbook_arguments import Spot, read_arguments
-from relight.project.playbook_files import Reader, find
-from relight.project.playbook_names import Use
-from relight.project.playbook_values import Found, check, templates
+from relight.project.playbook_files import Reader
+from relight.project.playbook_keywords import LANGUAGE, keyword, short_name
+from relight.project.playbook_search import find_tasks
+from relight.project.playbook_uses import Source, Use, definitions, of_conditions, of_task
+from relight.project.playbook_uses import Spot as UseSpot
+from relight.project.playbook_values import Found, templates
 from relight.project.wording import did_you_mean, got
 
-BUILT_IN = ("ansible.builtin.", "ansible.legacy.", "relight.")
-LANGUAGE = ("include_tasks", "import_tasks", "meta")
 META = (
     "flush_handlers", "end_play", "end_host", "end_batch", "clear_facts", "clear_host_errors",
     "noop", "reset_connection", "refresh_inventory",
 )  # fmt: skip
 _FILE_KEYS = ("file", "apply")
-
-
-def short_name(name: str) -> str:
-    """Return a module's name without its collection."""
-    for prefix in BUILT_IN:
-        if name.startswith(prefix):
-            return name.removeprefix(prefix)
-    return name
 
 
 class Tasks:
@@ -68,10 +61,13 @@ class Tasks:
         self, item: Mapping[Key, Any], trail: Trail, outer: Inherited, *, handler: bool
     ) -> Block:
         for key in item:
-            self._keyword(str(key), item[key], (*trail, key), "block")
+            keyword(self._found, self._names(), str(key), item[key], (*trail, key), "block")
         if not item.get("block") and "block" not in item:
             self._found.add(trail, "a rescue or always stands without its block", "add block:")
         inherited = outer.under(_mapping(item))
+        self._reader.written += definitions(self._document, (*trail, "vars"), item.get("vars"))
+        if not handler:
+            self._reader.uses += of_conditions(self._use(trail, outer, inherited), _mapping(item))
         notify = item.get("notify")
         parts = [
             self.nodes(item.get(part), (*trail, part), inherited, handler=handler)
@@ -92,15 +88,20 @@ class Tasks:
         tasks = Tasks(reader, self._document, self._found, self._folder)
         return tasks.nodes(items, trail, inherited, handler=handler)
 
-    def _note_uses(
-        self, inherited: Inherited, args: Mapping[str, Any], at_args: Trail, loop: Any, trail: Trail
-    ) -> None:
-        """Note what the task renders for sure: nothing that a condition or a rescue may spare."""
-        spared = inherited.when or inherited.options.get("ignore_errors") or self._reader.guarded
-        if spared or "never" in inherited.tags:
+    def _use(self, trail: Trail, outer: Inherited, inherited: Inherited) -> UseSpot:
+        return UseSpot(self._document, trail, outer, inherited, self._reader.guarded)
+
+    def _sent(self, spec: ModuleSpec, args: Mapping[str, Any], trail: Trail) -> None:
+        """Note the file of this machine that a task sends, where its name is literal."""
+        name = args.get("src")
+        if not spec.sends or not isinstance(name, str) or is_template(name):
             return
-        self._reader.uses.append(Use(self._document, at_args, args))
-        self._reader.uses.append(Use(self._document, (*trail, "loop"), loop))
+        # An absolute path may be made by the run itself.
+        if not (args.get("remote_src") or Path(name).is_absolute() or name.startswith("~")):
+            inside = (*trail, "src")
+            at_name = inside if inside in self._document.marks else trail
+            source = Source(self._document, at_name, name, spec.sends, str(self._folder))
+            self._reader.sources.append(source)
 
     def _origin(self, trail: Trail) -> Origin:
         return Origin(self._document.path, *self._document.value_at(trail))
@@ -112,7 +113,7 @@ class Tasks:
         modules = [str(key) for key in item if self._is_module(str(key))]
         for key in item:
             if str(key) not in modules:
-                self._keyword(str(key), item[key], (*trail, key), place)
+                keyword(self._found, self._names(), str(key), item[key], (*trail, key), place)
         action = item.get("action")
         if action is not None and not modules:
             modules, item = self._action(action, item)
@@ -124,7 +125,11 @@ class Tasks:
         at_module = (*trail, modules[0]) if action is None else (*trail, "action")
         keywords = {str(key): value for key, value in item.items() if str(key) != modules[0]}
         inherited = outer.under(keywords)
+        spot = self._use(trail, outer, inherited)
+        self._reader.written += definitions(self._document, (*trail, "vars"), item.get("vars"))
         if module in LANGUAGE:
+            if not handler:
+                self._reader.uses += of_conditions(spot, keywords)
             return self._language(module, written, keywords, at_module, outer, handler=handler)
         args = read_arguments(
             self._reader.modules,
@@ -135,10 +140,16 @@ class Tasks:
         )
         if "notify" in item:
             self._reader.notifies.append(Use(self._document, (*trail, "notify"), item["notify"]))
-        if not handler:
-            self._note_uses(inherited, args, at_module, item.get("loop"), trail)
+        if not handler and self._reader.modules is not None:
+            spec = self._reader.modules.spec(module)
+            self._reader.uses += of_task(spot, keywords, args, at_module, spec.raw)
+            if spot.sure:
+                self._sent(spec, args, at_module)
         origin = self._origin(trail)
         return [Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))]
+
+    def _names(self) -> tuple[str, ...]:
+        return () if self._reader.modules is None else self._reader.modules.names()
 
     def _is_module(self, key: str) -> bool:
         if key in KEYWORDS or key in REFUSED:
@@ -168,26 +179,6 @@ class Tasks:
         elif not unknown:
             self._found.add(trail, "a task without a module", "write `module: ...`")
 
-    def _keyword(self, key: str, value: Any, trail: Trail, place: Place) -> None:
-        keyword = KEYWORDS.get(key)
-        if keyword is not None and place in keyword.places:
-            check(self._found, keyword.kind, value, trail)
-            return
-        if key in REFUSED:
-            self._found.add(trail, f"{key!r} is Ansible's, not relight's", REFUSED[key], key=True)
-            return
-        if keyword is not None:
-            where = " or ".join(keyword.places)
-            self._found.add(
-                trail, f"{key!r} does not stand in a {place}", f"in a {where}", key=True
-            )
-            return
-        modules = () if self._reader.modules is None else self._reader.modules.names()
-        known = (*at(place), *((*modules, *LANGUAGE) if place in ("task", "handler") else ()))
-        words = "keyword or module" if place in ("task", "handler") else "keyword"
-        advice = did_you_mean(short_name(key), known, "known")
-        self._found.add(trail, f"unknown {words} {key!r}", advice, key=True)
-
     def _language(
         self, module: str, written: Any, keywords: dict[str, Any], trail: Trail, outer: Inherited,
         *, handler: bool,
@@ -216,7 +207,13 @@ class Tasks:
             return self._import(args["file"], keywords, trail, inherited, handler=handler)
         task = Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))
         if not is_template(args["file"]):
-            self._include(args["file"], trail, outer, handler=handler)
+            # an empty loop spares what is included
+            spared = (
+                replace(inherited, when=(*inherited.when, True))
+                if "loop" in keywords
+                else inherited
+            )
+            self._include(args["file"], trail, spared, handler=handler)
         return [task]
 
     def _import(
@@ -244,7 +241,7 @@ class Tasks:
             self._reader.included += read_tasks(self._reader, path, outer, handler=handler)
 
     def _file(self, name: str, trail: Trail) -> Path | None:
-        path = find(name, self._folder, self._reader.root)
+        path = find_tasks(name, self._folder, self._reader.root)
         if path is None:
             near = sorted(p.name for p in self._folder.glob("*.y*ml"))
             at_value = (*trail, "file") if (*trail, "file") in self._document.marks else trail

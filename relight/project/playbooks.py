@@ -20,10 +20,13 @@ from relight.core.language.playbook import (
 )
 from relight.core.language.templating import is_template
 from relight.errors import InputFaults
+from relight.project import content
 from relight.project.marks import Document, Key, Trail
-from relight.project.playbook_files import Reader, find
-from relight.project.playbook_names import undefined, unknown_handlers
+from relight.project.playbook_files import Reader
+from relight.project.playbook_names import missing_sources, undefined, unknown_handlers
+from relight.project.playbook_search import find_tasks
 from relight.project.playbook_tasks import Tasks, read_tasks
+from relight.project.playbook_uses import definitions
 from relight.project.playbook_values import Found, check
 from relight.project.wording import did_you_mean, got
 
@@ -52,7 +55,9 @@ def load_playbook(
     plays = _file(reader, path.absolute())
     faults = [fault for found in reader.found for fault in found.faults]
     if known is not None and not faults:
-        faults += undefined(reader.uses, plays, reader.included, known)
+        faults += undefined(reader.uses, plays, reader.included, known, reader.written)
+        folders = [path.absolute().parent, *(Path(play.folder) for play in plays), project.root]
+        faults += missing_sources(reader.sources, folders, content.shipped())
     if faults:
         raise InputFaults(tuple(faults))
     return Playbook(str(path), tuple(plays))
@@ -66,7 +71,7 @@ def load_tasks(
 
     Raises InputFaults.
     """
-    path = find(name, Path(folder), project.root)
+    path = find_tasks(name, Path(folder), project.root)
     if path is None:
         return None
     reader = Reader(project.root, modules)
@@ -154,6 +159,7 @@ class _Play:
         notifies = self._reader.notifies[before:]
         self._found.faults += unknown_handlers(notifies, _flat(handlers))
         variables = item.get("vars")
+        self._reader.written += definitions(self._document, (*trail, "vars"), variables)
         return Play(
             name=str(item.get("name") or pattern),
             hosts=pattern,
@@ -207,6 +213,7 @@ class _Play:
                 except InputFaults as faults:
                     self._found.faults += faults.faults
                     return {}
+                self._reader.written += definitions(document, (), document.data)
                 return _values(self._reader.found_in(document), document)
         if len(names) == 1:
             near = sorted(p.name for p in self._folder.glob("*.y*ml"))

@@ -19,7 +19,8 @@ class ModuleSpec:
 
     `free_form` is the argument that a bare string fills; `raw` names arguments that the module
     renders by itself; `check_mode` is False when it is skipped under `--check`; `brief` is True
-    when what it runs on a host is ended at once when the operator says stop.
+    when what it runs on a host is ended at once when the operator says stop; `sends` is the folder
+    in which its `src`, a file of this machine, is looked for.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ModuleSpec:
     raw: tuple[str, ...] = ()
     check_mode: bool = True
     brief: bool = False
+    sends: str = ""
 
 
 class Catalog(Protocol):

@@ -2,7 +2,8 @@
 
 As in Ansible (seen with 2.19) the plain parts are joined first, in the order written, then `&`
 keeps, then `!` takes away, wherever they stand. Unlike there, a name that nothing has is an
-error: a typo in `!name` would otherwise deploy to the host that it was to spare.
+error, unless the caller takes such names: but a typo in `!name`, which would otherwise deploy to
+the host that it was to spare, always is one.
 """
 
 from __future__ import annotations
@@ -22,21 +23,37 @@ _GLOB = frozenset("*?[.")
 _LONGEST = 4096
 
 
-def hosts(inventory: Inventory, pattern: str) -> tuple[str, ...]:
-    """Return the hosts that a pattern means, each once; raises UsageError in words."""
+def hosts(
+    inventory: Inventory, pattern: str, missing: list[str] | None = None
+) -> tuple[str, ...]:
+    """Return the hosts that a pattern means, each once; raises UsageError in words.
+
+    With `missing`, parts that mean nothing are added there in place of an error.
+    """
     parts = split(pattern)
     if not parts:
         raise UsageError("the host pattern is empty: name a host or group, or write all")
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]
     found: dict[str, None] = {}
     for part in plain:
-        found |= dict.fromkeys(_one(inventory, part))
+        found |= dict.fromkeys(_some(inventory, part, missing))
     for sign in "&!":
         for part in parts:
             if part[0] == sign:
-                named = set(_one(inventory, part[1:]))
+                taken = missing if sign == "&" else None
+                named = set(_some(inventory, part[1:], taken))
                 found = {host: None for host in found if (host in named) == (sign == "&")}
     return tuple(found)
+
+
+def _some(inventory: Inventory, part: str, missing: list[str] | None) -> tuple[str, ...]:
+    try:
+        return _one(inventory, part)
+    except UsageError:
+        if missing is None:
+            raise
+        missing.append(part)
+        return ()
 
 
 def split(pattern: str) -> tuple[str, ...]:

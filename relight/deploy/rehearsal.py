@@ -68,9 +68,9 @@ class Rehearsal:
             "RELIGHT_STANDIN_SCENARIO": scenario,
         }
 
-    def hosts(self, pattern: str) -> tuple[str, ...]:
+    def hosts(self, pattern: str, missing: list[str] | None = None) -> tuple[str, ...]:
         """Return the project's hosts."""
-        return self.project.hosts(pattern)
+        return self.project.hosts(pattern, missing)
 
     def variables(self, host: str) -> Mapping[str, Any]:
         """Return a host's variables, and the folder of the rehearsal."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from relight.core.language.playbook import Inherited, Play, Playbook, split_tags, wanted
 from relight.core.language.templating import Templar
-from relight.errors import UsageError
 from relight.project import Project
 from relight.project.playbook_names import tasks
 
@@ -43,10 +42,7 @@ def listing(
 
 
 def _hosts(project: Project, pattern: str) -> tuple[str, ...]:
-    try:
-        return project.hosts(pattern)
-    except UsageError:
-        return ("localhost",) if pattern == "localhost" else ()
+    return project.hosts(pattern, []) or (("localhost",) if pattern == "localhost" else ())
 
 
 def _tasks(play: Play, tags: Collection[str], skip: Collection[str]) -> Iterator[str]:

@@ -85,12 +85,13 @@ def _hosts(
     project = state.settings.project
     pattern = Templar({**play.variables, **state.settings.extra_vars}).render(play.hosts)
     pattern = ":".join(pattern) if isinstance(pattern, list) else str(pattern)
-    try:
-        names: list[str] = list(project.hosts(pattern))
-    except UsageError:
-        names = ["localhost"] if pattern in ("localhost", "127.0.0.1") else []
-        if not names:
-            state.settings.report(Note(level="warning", text=f"no host matches {pattern!r}"))
+    missing: list[str] = []
+    names = list(project.hosts(pattern, missing))
+    if pattern in ("localhost", "127.0.0.1") and not names:
+        names, missing = ["localhost"], []
+    for part in missing:
+        text = f"no host and no group is called {part!r}: the play goes on without"
+        state.settings.report(Note(level="warning", text=text))
     for name in _everybody(project, names):
         if name not in state.hosts:
             state.hosts[name] = _host(project, name, connect)

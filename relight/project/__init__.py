@@ -33,8 +33,11 @@ class Project(Protocol):
     root: Path
     presets: Mapping[str, Preset]
 
-    def hosts(self, pattern: str) -> tuple[str, ...]:
-        """Return the hosts of an Ansible pattern, in the inventory's order; raises UsageError."""
+    def hosts(self, pattern: str, missing: list[str] | None = None) -> tuple[str, ...]:
+        """Return the hosts of an Ansible pattern in Ansible's order: part by part as written.
+
+        Raises UsageError; parts that mean nothing are added to `missing` where that is given.
+        """
 
     def variables(self, host: str) -> Mapping[str, Any]:
         """Return a host's variables as written: templates in them are not rendered yet."""

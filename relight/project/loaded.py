@@ -65,9 +65,12 @@ class LoadedProject:
         self._preset_files = preset_files
         self._settled = settled
 
-    def hosts(self, pattern: str) -> tuple[str, ...]:
-        """Return the hosts of an Ansible pattern, in the pattern's order; raises UsageError."""
-        return patterns.hosts(self.inventory, pattern)
+    def hosts(self, pattern: str, missing: list[str] | None = None) -> tuple[str, ...]:
+        """Return the hosts of an Ansible pattern in Ansible's order: part by part as written.
+
+        Raises UsageError; parts that mean nothing are added to `missing` where that is given.
+        """
+        return patterns.hosts(self.inventory, pattern, missing)
 
     def variables(self, host: str) -> Mapping[str, Any]:
         """Return a host's variables as written: templates in them are not rendered yet."""

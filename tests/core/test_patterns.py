@@ -126,3 +126,13 @@ def test_any_pattern_is_hosts_or_an_error_in_words(pattern: str) -> None:
         return
     assert len(chosen) == len(set(chosen))
     assert set(chosen) <= set(INVENTORY.hosts)
+
+
+def test_what_means_nothing_may_be_taken_down() -> None:
+    """As in Ansible the rest of the pattern counts; only a name that was to be spared must be."""
+    missing: list[str] = []
+    assert hosts(INVENTORY, "web:nosuch:&alsonot", missing) == ()
+    assert hosts(INVENTORY, "nosuch2,db", missing) == ("d1", "w2")
+    assert missing == ["nosuch", "alsonot", "nosuch2"]
+    with pytest.raises(UsageError):
+        hosts(INVENTORY, "web:!nosuch", missing)

@@ -54,7 +54,7 @@ def preset(version: str, **changes: Any) -> Tree:
         "readiness": READINESS,
         "max_downtime": "15m",
         "drain": "20s",
-        "benchmark": {"requests": 2, "max_tokens": 64},
+        "benchmark": {"tool": "probe", "requests": 2, "max_tokens": 64},
     }
     return whole | changes
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from relight.errors import EXIT_FAILED
 from tests.real.project import TEXT_ONLY
-from tests.real.rig import Rig, rig_in
+from tests.real.rig import Rig
 
 pytestmark = pytest.mark.real
 
@@ -17,7 +15,6 @@ pytestmark = pytest.mark.real
     ("flag", "said"),
     [
         ("no-such-flag=1", "SGLang 0.5.10 has no --no-such-flag"),
-        ("cuda-graph-backend-prefill=breakable", "has no --cuda-graph-backend-prefill"),
         ("max-running-requests=many", "max-running-requests"),
     ],
 )
@@ -29,15 +26,6 @@ def test_a_flag_that_this_version_refuses(local10: Rig, flag: str, said: str) ->
     assert said in ended.text
     assert local10.served() == before
     assert local10.releases() == releases
-
-
-def test_a_flag_that_was_renamed(tmp_path: Path) -> None:
-    """0.5.23 is told which flag took the place of the old one; a first deploy starts nothing."""
-    rig = rig_in(tmp_path, "0.5.23")
-    ended = rig.deploy("--set", "cuda-graph-max-bs=4")
-    assert ended.code == EXIT_FAILED, ended.text
-    assert "write --cuda-graph-max-bs-decode 4" in ended.text
-    assert rig.processes() == []
 
 
 def test_language_only_as_a_layer_costs_no_launch(local10: Rig) -> None:
@@ -59,3 +47,16 @@ def test_language_only_as_a_layer_costs_no_launch(local10: Rig) -> None:
         assert local10.served() == served
     finally:
         local10.lay()
+
+
+def test_a_missing_model_is_refused_before_the_stop(local10: Rig) -> None:
+    """A model that is not below model_root is named while the old server serves: exit 2."""
+    before = local10.ready()
+    local10.lay(model="no-such-model")
+    try:
+        ended = local10.deploy()
+    finally:
+        local10.lay()
+    assert ended.code == EXIT_FAILED, ended.text
+    assert "the model's folder is missing" in ended.text
+    assert local10.served() == before

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 
 import httpx
 import pytest
 
 from relight.errors import EXIT_ROLLED_BACK
-from tests.deadline import until
 from tests.real.project import READINESS
 from tests.real.rig import Rig
 
@@ -95,32 +93,6 @@ def test_a_server_that_dies_while_it_settles_is_not_promoted(local10: Rig) -> No
     assert code == EXIT_ROLLED_BACK, said
     assert local10.served().release == local10.known_good() == before.release
     assert local10.answers()
-
-
-def test_stop_lets_a_running_answer_end(local10: Rig) -> None:
-    """SIGTERM under load: the stream that runs comes to its end, then nothing is left."""
-    local10.ready()
-    local10.lay(drain="120s")
-    lines: list[str] = []
-    body = {"model": "tiny", "prompt": "hello", "max_tokens": 96, "ignore_eos": True}
-
-    def read() -> None:
-        url = f"{local10.url}/v1/completions"
-        with httpx.stream("POST", url, json={**body, "stream": True}, timeout=240) as answer:
-            lines.extend(line for line in answer.iter_lines() if line)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        until(lambda: "POST /v1/completions" in local10.log().read_text(), 60, "the request")
-        ended = local10.run("stop", "--host", local10.host)
-    finally:
-        reader.join(240)
-        local10.lay()
-    assert ended.code == 0, ended.text
-    assert "stopped (drained)" in ended.text
-    assert lines[-1] == "data: [DONE]"
-    assert local10.processes() == []
 
 
 def test_stop_ends_a_drain_that_never_ends(local10: Rig) -> None:

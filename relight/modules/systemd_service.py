@@ -10,7 +10,6 @@ from pydantic import model_validator
 from relight.connections import Result
 from relight.core.language.arguments import Arguments
 from relight.core.outcome import Outcome
-from relight.core.posix.command import streams
 from relight.modules import Scope
 
 _RUNNING = ("active", "activating", "reloading")
@@ -102,8 +101,6 @@ class _Unit:
         if self.args.state is not None:
             self._run_state(name, self.args.state, status.get("ActiveState", ""))
             values["state"] = "started" if self.args.state != "stopped" else "stopped"
-            if self.changed and not self.scope.check:
-                values["status"] = self._status(name)
         return values
 
     def _run_state(self, name: str, state: str, active: str) -> None:
@@ -139,6 +136,4 @@ class _Unit:
 
 
 def _failed(result: Result, what: str) -> Outcome:
-    err = result.err
-    values = {**streams(result.out, err, result.exit), "cmd": "systemctl"}
-    return Outcome(failed=True, msg=f"{what}{err}".strip(), values=values)
+    return Outcome(failed=True, msg=f"{what}{result.err}")

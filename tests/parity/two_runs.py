@@ -148,16 +148,21 @@ def by_ansible(one: Book, out: Path, port: int, ansible: Path) -> Left:
         ran = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=300, check=False
         )
-    counts = {
-        host: _counts({name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", said)})
-        for host, said in re.findall(r"^(\S+)\s+: (ok=.*)$", ran.stdout, re.MULTILINE)
-    }
+    counts = recap(ran.stdout)
     if not counts:
         raise AssertionError(ran.stdout + ran.stderr)
     (kept.parent / "last.txt").write_text(ran.stdout + ran.stderr)
     left = Left(ran.returncode, counts, files(out, port))
     kept.write_text(json.dumps(left.__dict__))
     return Left(**json.loads(kept.read_text()))
+
+
+def recap(text: str) -> dict[str, dict[str, int]]:
+    """Return the counts of a recap as either tool prints it, by host."""
+    return {
+        host: _counts({name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", said)})
+        for host, said in re.findall(r"^(\S+)\s+: (ok=.*)$", text, re.MULTILINE)
+    }
 
 
 def _counts(said: dict[str, int]) -> dict[str, int]:

@@ -41,6 +41,7 @@ def _items(turn: Turn, loop: Any) -> list[Any]:
 def _looped(turn: Turn, items: list[Any]) -> TaskResult:
     control = turn.task.keywords.get("loop_control") or {}
     results: list[TaskResult] = []
+    notify: list[str] = []
     variable = str(control.get("loop_var") or "item")
     for index, item in enumerate(items):
         turn.loop = _values(turn.templar(), control, items, index, variable)
@@ -54,11 +55,15 @@ def _looped(turn: Turn, items: list[Any]) -> TaskResult:
             turn.so_far[registered] = result.values
         turn.ended(result, _label(turn, control, item))
         results.append(result)
+        if not (result.failed or result.skipped):
+            notify += turn.notified()
         if _broken(turn, control):
             break
     turn.loop = {}
     turn.so_far.pop(str(turn.task.keywords.get("register")), None)
-    return combined(results)
+    whole = combined(results)
+    whole.notify = notify
+    return whole
 
 
 def _pause(turn: Turn, control: dict[str, Any]) -> float:

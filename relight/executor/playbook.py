@@ -11,7 +11,7 @@ from relight.core.address import Address
 from relight.core.events import Event, Note, PlayStarted, Recap
 from relight.core.language.playbook import Inherited, Origin, Play, Playbook, Task
 from relight.core.language.recap import host_exit, worst
-from relight.core.language.templating import Templar
+from relight.core.language.templating import Templar, TemplateFault
 from relight.errors import EXIT_INTERRUPTED, UsageError
 from relight.executor import kept
 from relight.executor.batches import batches, ordered
@@ -119,13 +119,14 @@ def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
     """Run a play, batch after batch; return whether the whole run ends with it."""
     report = state.settings.report
     serial = Templar({**play.variables, **state.settings.extra_vars}).render(play.option("serial"))
+    name = _named(state, play)
     for batch_names in batches(names, serial):
         hosts = tuple(state.hosts[name] for name in batch_names)
         for host in hosts:
             host.ended = False
         before = sum(host.failed or host.unreachable for host in hosts)
-        report(PlayStarted(play=play.name, hosts=batch_names))
-        batch = Batch(play, tuple(names), hosts, VarsFiles(state.settings.project, play))
+        report(PlayStarted(play=name, hosts=batch_names))
+        batch = Batch(play, tuple(names), hosts, name, VarsFiles(state.settings.project, play))
         strategy = Strategy(state, batch, flush)
         _sections(strategy, playbook)
         lost = sum(host.failed or host.unreachable for host in hosts) - before
@@ -134,6 +135,13 @@ def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
         if strategy.over:
             break
     return False
+
+
+def _named(state: Run, play: Play) -> str:
+    try:
+        return str(Templar({**play.variables, **state.settings.extra_vars}).render(play.name))
+    except TemplateFault:
+        return play.name
 
 
 def _sections(strategy: Strategy, playbook: Playbook) -> None:

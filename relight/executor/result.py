@@ -30,6 +30,8 @@ class TaskResult:
     """What a module found out about the host."""
     diff: tuple[Diff, ...] = ()
     included: list[Included] = field(default_factory=list)
+    notify: list[str] | None = None
+    """What a loop's items notify; None where the task has no loop."""
     exit_code: int | None = None
     degraded: bool = False
     ignored: bool = False

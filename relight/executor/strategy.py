@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from relight.core.events import Note, TaskStarted
+from relight.core.events import TaskStarted
 from relight.core.language.playbook import Block, Inherited, Node, Task, wanted
 from relight.core.language.templating import Templar, TemplateFault
 from relight.executor import include, meta
@@ -171,7 +171,8 @@ class Strategy:
                 failed.add(host.name)
                 if around.rescuable and not self.run.stopped():
                     keys, status = ("rescued",), "rescued"
-                    host.learnt |= _failure(task, result, turn.name())
+                    name = turn.name() if task.keywords.get("name") else ""
+                    host.learnt |= _failure(task, result, name)
             if result.unreachable and not result.ignored:
                 host.unreachable = True
             if result.exit_code is not None:
@@ -179,7 +180,7 @@ class Strategy:
             if not (task.module == "include_tasks" and status == "ok"):
                 host.count(*keys, *(["degraded"] if result.degraded else []))
             if result.changed and not result.failed and status == "changed":
-                self._notify(turn, host)
+                self._notify(turn, host, result)
             turn.ended(result, status=status)
         return failed
 
@@ -191,18 +192,10 @@ class Strategy:
             learnt = {**host.learnt, **result.learnt}
             host.learnt = {**learnt, register: result.values} if register else learnt
 
-    def _notify(self, turn: Turn, host: Host) -> None:
-        notify = turn.task.keywords.get("notify")
-        if notify is None:
-            return
-        try:
-            names = turn.templar().render(notify)
-        except TemplateFault as fault:
-            self.run.settings.report(Note(level="error", host=host.name, text=fault.what))
-            return
-        for name in names if isinstance(names, list) else [names]:
-            if str(name) not in host.notified:
-                host.notified.append(str(name))
+    def _notify(self, turn: Turn, host: Host, result: TaskResult) -> None:
+        for name in turn.notified() if result.notify is None else result.notify:
+            if name not in host.notified:
+                host.notified.append(name)
 
     def _too_many(self, hosts: Hosts, failed: set[str]) -> set[str]:
         """Return everybody when more hosts failed than `max_fail_percentage` allows."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relight.core.events import DiffShown, TaskEnded
+from relight.core.events import DiffShown, Note, TaskEnded
 from relight.core.language.playbook import Task
 from relight.core.language.templating import Templar, TemplateFault
 from relight.executor.act import act, prepare
@@ -119,6 +119,16 @@ class Turn:
             self.run.settings.report(
                 DiffShown(host=self.host.name, path=diff.path, text=unified(diff))
             )
+
+    def notified(self) -> list[str]:
+        """Return what the task notifies, rendered; a name that cannot be is told."""
+        try:
+            names = self.templar().render(self.task.keywords.get("notify"))
+        except TemplateFault as fault:
+            self.run.settings.report(Note(level="error", host=self.host.name, text=fault.what))
+            return []
+        listed = names if isinstance(names, list) else [names]
+        return [str(name) for name in listed if name is not None]
 
     def name(self) -> str:
         """Return the task's name, rendered as far as it can be."""

@@ -29,6 +29,8 @@ class Batch:
     play: Play
     everybody: tuple[str, ...]
     hosts: tuple[Host, ...]
+    name: str
+    """The play's name, rendered."""
     from_files: VarsOfFiles
     """The variables of `vars_files`."""
 
@@ -123,7 +125,7 @@ def magic(run: Run, batch: Batch, host: Host) -> dict[str, Any]:
     return {
         **own_magic(host),
         "hostvars": HostVars(run),
-        "ansible_play_name": batch.play.name,
+        "ansible_play_name": batch.name,
         "ansible_play_hosts_all": everybody,
         "ansible_play_hosts": [
             name for name in everybody if not _gone(run.hosts.get(name))

@@ -57,7 +57,13 @@ def run(args: Args, scope: Scope) -> Outcome:
     newline = args.newline_sequence.replace("\\n", "\n").replace("\\r", "\r")
     syntax = Syntax(**{**named, "newline_sequence": newline})
     try:
-        text = render_with(templar, source, shell=is_shell(args.src), syntax=syntax)
+        text = render_with(
+            templar,
+            source,
+            shell=is_shell(args.src),
+            syntax=syntax,
+            load=lambda name: _included(name, where, scope),
+        )
         data = text.encode(args.output_encoding)
     except TemplateFault as fault:
         return Outcome(failed=True, msg=f"{where}:{fault.line or 1}: {fault.what}")
@@ -91,6 +97,13 @@ def _own(args: Args, scope: Scope, path: str) -> dict[str, Any]:
         "template_mtime": datetime.fromtimestamp(changed).astimezone().isoformat(),
         "template_run_date": datetime.now().astimezone().isoformat(),
     }
+
+
+def _included(name: str, path: str, scope: Scope) -> str | None:
+    """Return a template that another one includes: beside that, or where sources lie."""
+    beside = Path(path).parent / name
+    found = beside if beside.is_file() else scope.source(name, "templates")
+    return found.read_text(encoding="utf-8") if found is not None and found.is_file() else None
 
 
 def _source(name: str, scope: Scope) -> tuple[str | None, str]:

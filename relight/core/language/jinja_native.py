@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any
 
 from jinja2 import nodes
@@ -34,17 +35,38 @@ def native_concat(pieces: Iterable[Any]) -> Any:
     return "".join([part if type(part) is str else str(plain(part)) for part in parts])
 
 
+_ONE_BY_ONE = (Iterator, ItemsView, KeysView, ValuesView, range)
+
+
+def _listed(value: Any) -> Any:
+    """Return what comes one by one as a list, as in Ansible: it has a length and can be added."""
+    return list(value) if isinstance(value, _ONE_BY_ONE) else value
+
+
+def _listing(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def filtered(*args: Any, **options: Any) -> Any:
+        return _listed(function(*args, **options))
+
+    return filtered
+
+
 class NativeSandbox(ImmutableSandboxedEnvironment):
     """Jinja for values: sandboxed, strict, with native types."""
 
     code_generator_class = _KeepTypes
     concat = staticmethod(native_concat)
 
+    def call(self, *args: Any, **options: Any) -> Any:
+        """Call a function or method of a template; what it returns one by one comes as a list."""
+        return _listed(super().call(*args, **options))
+
 
 def native_environment(finalize: Callable[[Any], Any] | None = None, **options: Any) -> Any:
     """Return a new environment with relight's filters and tests; `options` are Jinja's own."""
     environment = NativeSandbox(undefined=Missing, finalize=finalize, **options)
-    environment.filters.update(FILTERS)
+    own = {name: _listing(function) for name, function in environment.filters.items()}
+    environment.filters.update({**own, **FILTERS})
     environment.tests.update(TESTS)
     environment.globals.pop("lipsum", None)
     return environment

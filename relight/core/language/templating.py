@@ -217,14 +217,14 @@ class Templar:
             raise fault.under(key) from None
 
     def _string(self, source: str) -> Any:
-        return _ended(source, self._guard(lambda: _compiled(source)))
+        return ended(source, self._guard(lambda: _compiled(source)))
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             if not is_template(value):
                 return value
             try:
-                return _ended(value, self._raw(_compiled, value))
+                return ended(value, self._raw(_compiled, value))
             except TemplateFault as fault:
                 if not fault.undefined:
                     raise
@@ -266,12 +266,12 @@ class Templar:
             raise TemplateFault(what, line=line_of(error, template)) from None
 
 
-def _ended(source: str, result: Any) -> Any:
+def ended(source: str, result: Any, newline: str = "\n") -> Any:
     """Return text with as many newlines at its end as its template has: Jinja drops one."""
     if not source.endswith("\n") or not isinstance(result, str):
         return result
     lost = len(source) - len(source.rstrip("\n")) - (len(result) - len(result.rstrip("\n")))
-    return result + "\n" * lost if lost > 0 else result
+    return result + newline * lost if lost > 0 else result
 
 
 def pieces(template: Any, templar: Templar) -> Iterator[Any]:

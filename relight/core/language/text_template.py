@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from jinja2 import TemplateSyntaxError, meta
+from jinja2 import FunctionLoader, TemplateNotFound, TemplateSyntaxError, meta
 
 from relight.core.language.filters_text import Raw, quote
 from relight.core.language.jinja_native import native_environment
+from relight.core.language.layers import LayeredContext, LayeredTemplate
 from relight.core.language.lazy import OMIT, plain
 from relight.core.language.missing import UndefinedName
 from relight.core.language.shell_words import ShellText, Word
-from relight.core.language.templating import Templar, TemplateFault, line_of, pieces
+from relight.core.language.templating import Templar, TemplateFault, ended, line_of, pieces
 
 
 def _text(value: Any) -> str:
@@ -53,6 +55,7 @@ class Syntax:
 
 
 PLAIN: Final = Syntax()
+Load = Callable[[str], str | None]
 _HEADER = "#jinja2:"
 """What the first line of a template begins with that sets options for itself."""
 
@@ -79,14 +82,24 @@ def headed(source: str, syntax: Syntax) -> tuple[str, Syntax]:
 
 @functools.lru_cache(maxsize=32)
 def _environment(syntax: Syntax, *, shell: bool) -> Any:
-    return native_environment(
-        finalize=_shell_word if shell else _text, keep_trailing_newline=True, **asdict(syntax)
-    )
+    return native_environment(finalize=_shell_word if shell else _text, **asdict(syntax))
 
 
 @functools.lru_cache(maxsize=256)
 def _compiled(source: str, syntax: Syntax, *, shell: bool) -> Any:
     return _environment(syntax, shell=shell).from_string(source)
+
+
+def _including(source: str, syntax: Syntax, load: Load, *, shell: bool) -> Any:
+    """Return a template with what it includes; that depends on its place, so nothing is kept."""
+    environment = _environment(syntax, shell=shell).overlay(loader=FunctionLoader(load))
+    environment.template_class, environment.context_class = LayeredTemplate, LayeredContext
+    return environment.from_string(source)
+
+
+def _includes(source: str, syntax: Syntax) -> bool:
+    begin = re.escape(syntax.block_start_string)
+    return re.search(rf"{begin}[-+]?\s*(include|import|from|extends)\b", source) is not None
 
 
 def is_shell(name: str) -> bool:
@@ -120,13 +133,20 @@ def render_text(
 
 
 def render_with(
-    templar: Templar, source: str, *, shell: bool = False, syntax: Syntax = PLAIN
-) -> str:
-    """Return the text of a template file, with a templar's variables."""
+    templar: Templar, source: str, *, shell: bool = False, syntax: Syntax = PLAIN,
+    load: Load = lambda _: None,
+) -> str:  # fmt: skip
+    """Return the text of a template file, with a templar's variables.
+
+    `load` returns the text of a template that this one includes, by its name.
+    """
     template = None
     source, syntax = headed(source, syntax)
     try:
-        template = _compiled(source, syntax, shell=shell)
+        if _includes(source, syntax):
+            template = _including(source, syntax, load, shell=shell)
+        else:
+            template = _compiled(source, syntax, shell=shell)
         text = ShellText()
         parts: list[str] = []
         for piece in pieces(template, templar):
@@ -134,9 +154,11 @@ def render_with(
             if shell:
                 text.add(part)
             parts.append(str.__str__(part))
-        return "".join(parts)
+        return str(ended(source, "".join(parts), syntax.newline_sequence))
     except TemplateFault:
         raise
+    except TemplateNotFound as error:
+        raise TemplateFault(f"there is no template {error.message!r} to include") from None
     except TemplateSyntaxError as error:
         raise TemplateFault(error.message or "is no template", line=error.lineno) from None
     except UndefinedName as error:

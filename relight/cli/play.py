@@ -33,7 +33,9 @@ def play_file(options: Options, playing: Playing) -> int:
     """Run a playbook by its path, or by the name of one that is shipped; return the exit code."""
 
     def act(say: Callable[[Event], None]) -> int:
-        project = load_project(options)
+        file = options.root / Path(playing.playbook).expanduser()
+        beside = (file.parent,) if playing.playbook and file.is_file() else ()
+        project = load_project(options, beside)
         extra = project.extra_variables()
         book = load(project, _path(project, options.root, playing.playbook), extra)
         limit = playing.limit or None

@@ -52,11 +52,14 @@ def guarded(act: Callable[[], int]) -> int:
         return 2
 
 
-def load_project(options: Options) -> Project:
-    """Return the project of a folder; raises InputFaults with every fault of every file."""
+def load_project(options: Options, beside: tuple[Path, ...] = ()) -> Project:
+    """Return the project of a folder; raises InputFaults with every fault of every file.
+
+    `beside` are folders of playbooks outside of the project's own.
+    """
     from relight.project.loader import load  # noqa: PLC0415 - start-up time
 
-    return load(options.root, options.inventory, options.extra, options.vault)
+    return load(options.root, options.inventory, options.extra, options.vault, beside)
 
 
 def run_here(command: str) -> str:

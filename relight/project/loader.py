@@ -32,13 +32,16 @@ def load(
     inventory_sources: Sequence[str] = (),
     extra_vars: Iterable[str] = (),
     vault: Vault | None = None,
+    beside: Iterable[Path] = (),
 ) -> LoadedProject:
     """Return the project in a folder; raises InputFaults with every fault of every file.
 
     Without `inventory_sources` the project's own inventory/ is read, else the shipped one.
-    `vault` reads secret values; without one, references by `command` have no value.
+    `vault` reads secret values; without one, references by `command` have no value. `beside` are
+    folders of playbooks that are run: their group_vars and host_vars count too.
     """
-    reading = _Reading(root, inventory_sources, extra_vars, vault or Vault(_no_process))
+    folders = (root / "playbooks", *beside)
+    reading = _Reading(root, inventory_sources, extra_vars, vault or Vault(_no_process), folders)
     project = reading.project()
     if project is None or reading.faults:
         raise InputFaults(reading.faults)
@@ -58,6 +61,7 @@ class _Reading:
         inventory_sources: Sequence[str],
         extra_vars: Iterable[str],
         vault: Vault,
+        playbooks: Iterable[Path],
     ) -> None:
         self._root = root
         self._vault = vault
@@ -68,7 +72,7 @@ class _Reading:
             self._sources.take(source)
         self._beside = (
             VariableFiles(self._files, self._sources.directories),
-            VariableFiles(self._files, (root / "playbooks",)),
+            VariableFiles(self._files, playbooks),
         )
         for variable_files in self._beside:
             variable_files.read_all()

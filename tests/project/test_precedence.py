@@ -130,3 +130,20 @@ def test_every_host_knows_its_name_and_groups(lay: Lay) -> None:
     assert variables["inventory_hostname_short"] == "a"
     assert variables["group_names"] == ["web"]
     assert variables["groups"] == {"all": ["a.example"], "ungrouped": [], "web": ["a.example"]}
+
+
+def test_variables_beside_a_playbook_outside_of_the_project_count(tmp_path: Path) -> None:
+    """They are stronger than those of the same kind beside the inventory, as in Ansible."""
+    for path, text in {
+        "inv/hosts.yml": "all: {children: {g: {hosts: {h: {ansible_connection: local}}}}}\n",
+        "inv/group_vars/g.yml": "a: inventory\nb: inventory\n",
+        "inv/group_vars/all.yml": "c: inventory\n",
+        "books/group_vars/all.yml": "a: playbook\nc: playbook\n",
+        "books/group_vars/g.yml": "b: playbook\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    source = str(tmp_path / "inv" / "hosts.yml")
+    project = load(tmp_path, [source], beside=[tmp_path / "books"])
+    found = project.variables("h")
+    assert [found[name] for name in "abc"] == ["inventory", "playbook", "playbook"]

@@ -1,4 +1,7 @@
-"""Ring 5: the port is taken while SGLang 0.5.10 starts; what it then logs is not the truth."""
+"""Ring 5: another has the port that SGLang 0.5.10 is to have; what it then logs is not the truth.
+
+Each on a host where nothing is known to be good yet, so that no start is spent on the way back.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from relight.errors import EXIT_ROLLED_BACK
+from relight.errors import EXIT_DARK, EXIT_FAILED
 from tests.breakable_relay import Relay
 from tests.deadline import until
 from tests.real.project import READINESS
-from tests.real.rig import Ended, Rig
-from tests.real.server import READY_LINE, serving
+from tests.real.rig import Ended, Rig, rig_in
+from tests.real.server import READY_LINE
 
 pytestmark = pytest.mark.real
 
 START_SECONDS = 300.0
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Rig]:
+    """A host with 0.5.10 on which nothing was deployed."""
+    rig = rig_in(tmp_path, "0.5.10")
+    rig.lay(readiness=READINESS | {"stall": "60s"})
+    yield rig
+    rig.end()
 
 
 @contextlib.contextmanager
@@ -30,21 +42,14 @@ def silent_listener(port: int) -> Iterator[None]:
 
 
 def taken(rig: Rig, taker: Callable[[], AbstractContextManager[object]]) -> Ended:
-    """Deploy a changed flag; the port is taken once the new server starts, until it has failed."""
-    launch = (rig.service / "last-launch").read_text()
-    process = rig.start(
-        *("deploy", "--host", rig.host, "--no-benchmark", "--no-preflight"),
-        *("--set", "max-running-requests=6"),
-    )
+    """Deploy; the port is taken once the server starts, until relight has given up on it."""
+    process = rig.start("deploy", "--host", rig.host, "--no-benchmark", "--no-preflight")
     out = process.stdout
     assert out is not None
     said = []
     try:
-        until(
-            lambda: (rig.service / "last-launch").read_text() != launch,
-            START_SECONDS,
-            "a new launch",
-        )
+        launches = rig.service / "launches"
+        until(lambda: any(launches.glob("*/pid")), START_SECONDS, "a launch")
         with taker():
             for line in out:
                 said.append(line)
@@ -58,44 +63,34 @@ def taken(rig: Rig, taker: Callable[[], AbstractContextManager[object]]) -> Ende
         out.close()
 
 
-def came_back(rig: Rig, ended: Ended, release: str) -> None:
-    """Hold that the known-good serves, nobody else was touched, and the port was named."""
-    assert ended.code == EXIT_ROLLED_BACK, ended.text
+def is_not_believed(rig: Rig, ended: Ended) -> None:
+    """Hold that the port was named as the reason, and that nothing of the start is left."""
+    assert ended.code == EXIT_DARK, ended.text
     assert "port_in_use" in ended.text
     assert f"port {rig.port} is held by another process" in ended.text
-    assert rig.served().release == release
-    assert rig.answers()
+    assert rig.processes() == []
 
 
-def test_a_silent_listener(local10: Rig) -> None:
-    """SGLang logs Errno 98 and never exits; relight gives up, names the holder, goes back."""
-    release = local10.ready().release
-    local10.lay(readiness=READINESS | {"stall": "60s"})
-    try:
-        ended = taken(local10, lambda: silent_listener(local10.port))
-    finally:
-        local10.lay()
-    came_back(local10, ended, release)
+def test_a_silent_listener(fresh: Rig) -> None:
+    """SGLang logs Errno 98 and never exits; relight gives up and names the holder."""
+    is_not_believed(fresh, taken(fresh, lambda: silent_listener(fresh.port)))
 
 
-def test_another_sglang_makes_the_ready_line_lie(local10: Rig, tmp_path: Path) -> None:
+def test_another_sglang_makes_the_ready_line_lie(fresh: Rig, local10: Rig) -> None:
     """It warms up against the other server and says it is ready; relight does not believe it."""
-    release = local10.ready().release
-    launches = local10.service / "launches"
-    with serving("0.5.10", tmp_path / "other.log") as other:
-        ended = taken(local10, lambda: Relay(("127.0.0.1", other.port), local10.port))
-        assert other.process.poll() is None
-    came_back(local10, ended, release)
-    lied = sorted(launches.iterdir(), key=lambda path: int(path.name))[-2] / "server.log"
-    assert READY_LINE in lied.read_text(errors="replace")
+    other = local10.ready()
+    ended = taken(fresh, lambda: Relay(("127.0.0.1", local10.port), fresh.port))
+    is_not_believed(fresh, ended)
+    assert READY_LINE in fresh.log().read_text(errors="replace")
+    assert local10.served() == other
+    assert local10.answers()
 
 
-def test_a_port_that_is_taken_before(local10: Rig) -> None:
-    """With the service stopped and its port taken, nothing is started: the holder is named."""
-    local10.ready()
-    assert local10.run("stop", "--host", local10.host).code == 0
-    with silent_listener(local10.port):
-        ended = local10.deploy()
-        assert ended.code != 0
-        assert "not relight's" in ended.text
-        assert local10.processes() == []
+def test_a_port_that_is_taken_before(fresh: Rig) -> None:
+    """Nothing is started, and the holder is named: exit 2."""
+    with silent_listener(fresh.port):
+        ended = fresh.deploy()
+    assert ended.code == EXIT_FAILED, ended.text
+    assert "not relight's" in ended.text
+    assert fresh.processes() == []
+    assert not (fresh.service / "launches").exists()

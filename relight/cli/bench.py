@@ -15,6 +15,7 @@ from relight.core.capacity.fit import fit
 from relight.core.events import Event, Note, Table, Text
 from relight.core.measure import history, verdict_table
 from relight.core.measure.history import Entry
+from relight.core.measure.reached import with_runs
 from relight.core.measure.verdict import judge
 from relight.core.release import sequence_of
 from relight.deploy.capacity import capacity_of
@@ -115,7 +116,9 @@ def _facts(options: Options, host: str, service: str, facts: str, say: Say) -> C
     with one_target(options, host, service, say) as target:
         seen = look(target, write=False)
         wanted = wanted_of(target, seen, port=port_of(target, seen))
-        return capacity_of(target, seen, wanted)
+        found = capacity_of(target, seen, wanted)
+        own = [one for one in entries(target.store) if one.release == seen.observed.current]
+        return with_runs(found, history.starts(own), wanted.service.gpus)
 
 
 def facts_of_file(name: str) -> CapacityFacts:

@@ -60,6 +60,14 @@ RECORDED = [
     ("qwen3-4b", {"mem-fraction-static": 0.4}, 139.13, 1, 349836, 4096),
     ("qwen3.6-27b", NEXTN, 139.13, 1, 537146, 16),
     ("qwen3.6-27b", {**NEXTN, "tp-size": 2}, None, 2, 1577508, 16),
+    (
+        "qwen3.6-27b",
+        {**NEXTN, "tp-size": 2, "mamba-full-memory-ratio": 0.5},
+        138.28,
+        2,
+        1997979,
+        16,
+    ),
     ("qwen3-4b", {}, None, 1, 859665, 4096),
 ]
 

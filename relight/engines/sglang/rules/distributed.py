@@ -7,6 +7,29 @@ from relight.engines.sglang.rule import Rule, Tier, regex
 from relight.engines.sglang.rules.remedies import NO_CUSTOM_ALL_REDUCE, tell
 
 _ECHO = tell("Another rank or node failed first: read its log for the cause.")
+_PEER_LOST = (
+    "connection closed by peer",
+    "connection reset by peer",
+    "connection cl",
+    "timed out waiting",
+    "other ranks that didn't finish",
+    "monitoredbarrier",
+    "monitored barrier",
+    "check rank 0 logs",
+    "remote process exited",
+    "gloo/transport",
+    "read timeout",
+    "broken pipe",
+    "tcpstore",
+    "socket closed",
+    "connection was likely closed",
+)
+_PEER_LOST_LINE = regex(
+    r"(?:gloo|pair\.cc|unbound_buffer|transport/tcp).*(?:Connection|Timed out|timeout|"
+    r"Broken|closed)|"
+    r"other ranks that didn't finish|[Mm]onitored ?[Bb]arrier|remote process exited|"
+    r"TCPStore.*(?:Broken pipe|failed|closed|Connection)|likely closed|check rank 0 logs"
+)
 
 
 RULES: tuple[Rule, ...] = (
@@ -153,31 +176,21 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "dist.echo",
         FailureClass.DIST_INIT,
-        (
-            "connection closed by peer",
-            "connection reset by peer",
-            "connection cl",
-            "timed out waiting",
-            "other ranks that didn't finish",
-            "monitoredbarrier",
-            "monitored barrier",
-            "check rank 0 logs",
-            "remote process exited",
-            "gloo/transport",
-            "read timeout",
-            "broken pipe",
-            "tcpstore",
-            "socket closed",
-            "connection was likely closed",
-        ),
+        _PEER_LOST,
         "another rank failed or went away first",
         _ECHO,
-        regex(
-            r"(?:gloo|pair\.cc|unbound_buffer|transport/tcp).*(?:Connection|Timed out|timeout|"
-            r"Broken|closed)|"
-            r"other ranks that didn't finish|[Mm]onitored ?[Bb]arrier|remote process exited|"
-            r"TCPStore.*(?:Broken pipe|failed|closed|Connection)|likely closed|check rank 0 logs"
-        ),
+        _PEER_LOST_LINE,
         tier=Tier.ECHO,
+        serving=False,
+    ),
+    Rule(
+        "dist.lost",
+        FailureClass.RUNTIME_CRASH,
+        _PEER_LOST,
+        "another rank of a server that served was lost",
+        _ECHO,
+        _PEER_LOST_LINE,
+        tier=Tier.ECHO,
+        serving=True,
     ),
 )

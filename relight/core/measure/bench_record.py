@@ -17,7 +17,7 @@ from typing import Any
 from relight.core.measure.chat_stream import EXCERPT, count, printable
 from relight.core.measure.degenerate import repeated_share
 from relight.core.measure.measurement import Pass, Sample
-from relight.core.measure.rounds import chunks_of_itls, recover
+from relight.core.measure.rounds import chunks_of_itls, in_bursts, recover
 
 SEED = 1
 _PROGRESS = re.compile(r"(\d+)/(\d+) \[")
@@ -116,7 +116,7 @@ def _sample(
         update={
             "ttft_ms": 1000 * first,
             "e2e_ms": 1000 * (first + seconds),
-            "tok_s": len(gaps) / seconds if seconds > 0 else None,
+            "tok_s": None if in_bursts(chunks) else len(gaps) / seconds,
             "gaps_ms": tuple(round(1000 * chunk.gap, 3) for chunk in chunks),
             "gap_tokens": tuple(chunk.tokens for chunk in chunks),
             "rounds": rounds.rounds if rounds else 0,

@@ -11,7 +11,7 @@ from typing import Any
 
 from relight.core.measure.degenerate import repeated_share
 from relight.core.measure.measurement import Sample
-from relight.core.measure.rounds import Chunk, recover
+from relight.core.measure.rounds import Chunk, in_bursts, recover
 
 EXCERPT = 120
 _COUNTED = 10**9
@@ -113,7 +113,7 @@ def _timed(texts: Sequence[Mark], tokens: int, most: int | None) -> dict[str, An
     figures: dict[str, Any] = {
         "ttft_ms": 1000 * texts[0].at,
         "e2e_ms": 1000 * texts[-1].at,
-        "tok_s": brought / seconds if seconds > 0 and brought else None,
+        "tok_s": brought / seconds if brought and not in_bursts(chunks) else None,
         "gaps_ms": tuple(round(1000 * chunk.gap, 3) for chunk in chunks),
         "gap_tokens": tuple(chunk.tokens for chunk in chunks),
     }

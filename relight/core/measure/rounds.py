@@ -14,6 +14,10 @@ DROPPED = 2
 STALL = 5.0
 """A gap this many times the median is a stall of the server or the way, not a round."""
 
+AT_ONCE, LONGEST_WAIT = 0.5, 0.2
+"""Shares of a request's pieces that came at once, and of its time in one gap, beyond which its
+first piece may have been read so late that the rest tells no pace."""
+
 MOST_LOST = 0.7
 """Stalls that take more of a request than this are how its pieces were delivered."""
 
@@ -59,10 +63,10 @@ def recover(chunks: Sequence[Chunk], most: int | None, dropped: int = DROPPED) -
     One piece is one round (SGLang's stream_interval 1), also when several arrive in one read:
     time is taken over all pieces, so late and early arrivals cancel. A piece with more tokens
     than a round can bring (`most`) is several rounds that the server merged. The last piece is
-    left out: the limit of tokens may have cut it.
+    left out: the limit of tokens may have cut it. None too where pieces came in bursts.
     """
     kept = [chunk for chunk in chunks if chunk.tokens > 0][dropped:-1]
-    if len(kept) < 2:
+    if len(kept) < 2 or in_bursts(chunks):
         return None
     rounds = sum(rounds_in(chunk, most) for chunk in kept)
     unit = median(chunk.gap / rounds_in(chunk, most) for chunk in kept)
@@ -75,6 +79,20 @@ def recover(chunks: Sequence[Chunk], most: int | None, dropped: int = DROPPED) -
         return None
     tokens = sum(chunk.tokens for chunk in kept)
     return Rounds(rounds, 1000 * seconds / rounds, tokens / rounds, len(lost))
+
+
+def in_bursts(chunks: Sequence[Chunk]) -> bool:
+    """Say whether pieces came in so few bursts that the client, not the server, gave the pace.
+
+    A reader without a CPU gets them late and together. Time is counted from the first piece that it
+    read: with many short bursts an error of one is small, with few it is all there is.
+    """
+    seconds = sum(chunk.gap for chunk in chunks)
+    if not chunks or seconds <= 0:
+        return bool(chunks)
+    at_once = sum(chunk.gap < seconds / len(chunks) / 10 for chunk in chunks)
+    longest = max(chunk.gap for chunk in chunks)
+    return at_once > AT_ONCE * len(chunks) and longest > LONGEST_WAIT * seconds
 
 
 def _stalled(kept: Sequence[Chunk], at: int, unit: float, most: int | None) -> float:

@@ -98,6 +98,9 @@ def disturbances(run: Measurement) -> tuple[str, ...]:
 def remarks(run: Measurement) -> tuple[str, ...]:
     """Return what a reader should know of a valid run."""
     found = list(run.notes)
+    late = sum(len(one.gaps_ms) > 1 and one.tok_s is None for one in run.samples)
+    if late:
+        found.append(f"{late} of {len(run.samples)} answers were read in bursts: no pace of theirs")
     looped = _degenerate(run)
     if looped and run.text_counts:
         found.append(f"{len(looped)} of {len(run.samples)} answers ended in a loop of one phrase")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relight.core.flags import FlagValue
-from relight.core.measure.rounds import Chunk, chunks_of_itls, limit, recover
+from relight.core.measure.rounds import Chunk, chunks_of_itls, in_bursts, limit, recover
 
 
 def even(count: int, gap: float = 0.05, tokens: int = 3) -> list[Chunk]:
@@ -64,6 +64,15 @@ def test_pieces_in_bursts_keep_their_whole_time() -> None:
     assert found is not None
     assert found.step_ms == pytest.approx(50.0, rel=0.01)
     assert found.stalls == 0
+
+
+def test_a_client_that_read_late_tells_no_pace() -> None:
+    """187 pieces at once after the first was read late look like rounds of 0.3 ms: no figure."""
+    assert in_bursts([*even(187, 0.00002, 1), Chunk(0.045, 1)])
+    assert recover([*even(187, 0.00002, 1), Chunk(0.045, 1)], most=1) is None
+    assert in_bursts([Chunk(0.0, 1)] * 5)
+    assert not in_bursts([*even(2), Chunk(2.0, 3), *even(20)])
+    assert not in_bursts([])
 
 
 def test_the_cut_last_piece_does_not_count() -> None:

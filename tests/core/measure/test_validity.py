@@ -105,6 +105,14 @@ def test_a_cache_that_others_use_too_is_a_disturbance_and_no_failure() -> None:
     assert disturbances(beside) == ("3 requests of other clients ran at the same time",)
 
 
+def test_answers_that_were_read_in_bursts_are_counted() -> None:
+    """They came whole, and say nothing of the server's pace."""
+    late = good(gaps_ms=(0.1, 0.1, 45.0), gap_tokens=(1, 1, 1), tok_s=None)
+    paced = good(gaps_ms=(9.0, 9.0), gap_tokens=(1, 1), tok_s=111.0)
+    told = "1 of 2 answers were read in bursts: no pace of theirs"
+    assert told in remarks(run(late, paced))
+
+
 def test_dummy_weights_may_write_nonsense() -> None:
     """Where weights are dummies the text is not judged, and that is said."""
     found = run(good(repeated_share=1.0), passes=counted(60), text_counts=False)

@@ -21,8 +21,8 @@ TOKENS = 192
 BENCHMARK = {"max_tokens": TOKENS}
 # Nothing that a benchmark sees.
 EQUAL = {"random-seed": 7}
-# 16 layers in place of 2: five times the time of a step. The files hold the weights of two.
-SLOWER = {"json-model-override-args": '{"num_hidden_layers": 16}', "load-format": "dummy"}
+# 24 layers in place of 2: eight times the time of a step. The files hold the weights of two.
+SLOWER = {"json-model-override-args": '{"num_hidden_layers": 24}', "load-format": "dummy"}
 
 
 @pytest.fixture(scope="module", params=["local10", "ssh23"])
@@ -85,7 +85,7 @@ def test_an_equal_config_is_not_called_different(rig: Rig) -> None:
 
 
 def test_a_config_that_is_slower_on_purpose_is_worse_and_undone(rig: Rig) -> None:
-    """Eight times the layers: worse, exit 3, the known-good serves; the record keeps both."""
+    """Twelve times the layers: worse, exit 3, the known-good serves; the record keeps both."""
     good = rig.known_good()
     ended = changed(rig, SLOWER)
     assert ended.code == EXIT_ROLLED_BACK, ended.text

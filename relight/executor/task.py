@@ -19,6 +19,7 @@ from relight.executor.settings import Run
 from relight.executor.variables import Batch, task_templar
 
 CENSORED = "the output has been hidden due to the fact that 'no_log: true' was specified"
+_HIDDEN = "Diff output has been hidden because 'no_log: true' was specified for this result"
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Turn:
         result.seconds = time.monotonic() - begun
         result.ignored = self._ignored(templar, result)
         result.secret = self._flag(templar, "no_log")
+        if result.secret:
+            _hide(result.values.get("diff"))
         return result
 
     def _once(self, templar: Templar, loop_fault: TemplateFault | None) -> TaskResult:
@@ -152,6 +155,12 @@ class Turn:
                 values={"censored": CENSORED} if hidden else result.values,
             )
         )
+
+
+def _hide(diff: Any) -> None:
+    """Take the contents of a file out of a registered difference."""
+    for shown in diff if isinstance(diff, list) else []:
+        shown["before"], shown["after"] = "", f" [[ {_HIDDEN} ]]\n"
 
 
 def _when(fault: TemplateFault) -> TemplateFault:

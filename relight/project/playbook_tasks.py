@@ -207,14 +207,21 @@ class Tasks:
             return self._import(args["file"], keywords, trail, inherited, handler=handler)
         task = Task(module, args, keywords, inherited, origin, handler, outer, str(self._folder))
         if not is_template(args["file"]):
-            # an empty loop spares what is included
-            spared = (
-                replace(inherited, when=(*inherited.when, True))
-                if "loop" in keywords
-                else inherited
-            )
-            self._include(args["file"], trail, spared, handler=handler)
+            inherited = self._applied(args.get("apply"), keywords, trail, inherited)
+            self._include(args["file"], trail, inherited, handler=handler)
         return [task]
+
+    def _applied(
+        self, apply: Any, keywords: Mapping[str, Any], trail: Trail, inherited: Inherited
+    ) -> Inherited:
+        """Return what an included file inherits; a loop, which may be empty, spares it."""
+        if isinstance(apply, Mapping):
+            at_vars = (*trail, "apply", "vars")
+            self._reader.written += definitions(self._document, at_vars, apply.get("vars"))
+            inherited = inherited.under(_mapping(apply))
+        if "loop" in keywords:
+            inherited = replace(inherited, when=(*inherited.when, True))
+        return inherited
 
     def _import(
         self, file: str, keywords: Mapping[str, Any], trail: Trail, inherited: Inherited,

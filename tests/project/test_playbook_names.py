@@ -81,6 +81,8 @@ def test_a_variable_is_followed_to_what_it_needs(tmp_path: Path) -> None:
         "[{include_tasks: more.yml, when: false}]",
         "[{include_tasks: more.yml, loop: '{{ [] }}'}]",
         "[{include_tasks: more.yml, vars: {x: 1}}]",
+        "[{include_tasks: {file: more.yml, apply: {vars: {x: 1}}}}]",
+        "[{include_tasks: {file: more.yml, apply: {when: false}}}]",
     ],
 )
 def test_nothing_is_said_where_a_task_may_be_spared(tmp_path: Path, tasks: str) -> None:

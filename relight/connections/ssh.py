@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-
-import httpx
+from typing import TYPE_CHECKING
 
 from relight.connections.channel import ChannelPipe
-from relight.connections.http import HostTransport
 from relight.connections.login import Login, log_in
 from relight.connections.piped import PipedConnection
-from relight.connections.tunnel import TunnelBackend
 from relight.core.address import Address
 from relight.errors import Unreachable
+
+if TYPE_CHECKING:
+    import httpx
 
 
 class SshConnection(PipedConnection):
@@ -32,6 +32,9 @@ class SshConnection(PipedConnection):
 
     def transport(self) -> httpx.BaseTransport:
         """Return an HTTP transport whose connections start on the host."""
+        from relight.connections.http import HostTransport  # noqa: PLC0415 - start-up time
+        from relight.connections.tunnel import TunnelBackend  # noqa: PLC0415 - start-up time
+
         backend = TunnelBackend(self.address.name, self._current, self.counted)
         return HostTransport(backend, self.counted)
 

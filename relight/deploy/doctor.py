@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
-
 from relight.core.doctor import Finding, findings
 from relight.deploy.look import look
 from relight.deploy.target import Target
@@ -28,6 +26,8 @@ def examine(target: Target) -> tuple[Finding, ...]:
 
 def _forwards(target: Target) -> Finding:
     """Return whether HTTP may travel inside the connection: tried against a port that is closed."""
+    import httpx  # noqa: PLC0415 - start-up time
+
     try:
         with httpx.Client(transport=target.connection.transport(), timeout=10) as http:
             http.get(_CLOSED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import httpx
 from pydantic import JsonValue
 
 from relight.core.build import Build, Explanation
@@ -99,6 +98,8 @@ def keep_effective(
 def _explained(
     target: Target, release: Release, reading: Reading, build: Build | None, facts: HostFacts
 ) -> tuple[Explanation, dict[str, JsonValue]]:
+    import httpx  # noqa: PLC0415 - start-up time
+
     info: dict[str, JsonValue] = {}
     with client(target, release, timeout=_ANSWER_WITHIN) as http:
         try:

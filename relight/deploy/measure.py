@@ -6,8 +6,8 @@ import math
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-import httpx
 from pydantic import ValidationError
 
 from relight import benchmarks
@@ -27,6 +27,9 @@ from relight.deploy.target import Target
 from relight.deploy.wanted import wanted_of
 from relight.errors import HostError
 from relight.store.service import ServiceStore
+
+if TYPE_CHECKING:
+    import httpx
 
 _ARM = 900.0
 _REARM = 120.0
@@ -137,6 +140,8 @@ def entries(store: ServiceStore, release: str = "*") -> list[Entry]:
 
 def _wanted(target: Target, seen: Seen, release: Release, http: httpx.Client) -> benchmarks.Target:
     """Return what a tool has to know of the server, its effective limits asked of itself."""
+    import httpx  # noqa: PLC0415 - start-up time
+
     engine = target.engine
     wanted = wanted_of(target, seen, port=release.port)
     request = ServerRequest(

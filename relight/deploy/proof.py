@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from relight.core import canary as asking
 from relight.core.failure import Diagnosis, FailureClass
@@ -16,6 +14,9 @@ from relight.core.preset import Canary
 from relight.core.release import Release
 from relight.core.takeover import ENV_FILE, read_secret, secret_variable
 from relight.deploy.target import Target
+
+if TYPE_CHECKING:
+    import httpx
 
 _ANSWER_WITHIN = 60.0
 _FIRST = 2  # the first sampled request compiled for a minute on an H200 (SGLang 0.5.12)
@@ -29,6 +30,8 @@ def url(release: Release) -> str:
 
 def client(target: Target, release: Release, *, timeout: float = _ANSWER_WITHIN) -> httpx.Client:
     """Return an HTTP client whose connections start on the host."""
+    import httpx  # noqa: PLC0415 - start-up time
+
     return httpx.Client(
         transport=target.connection.transport(),
         base_url=url(release),
@@ -57,6 +60,8 @@ class Proof:
 
     def healthy(self) -> Diagnosis | None:
         """Return what is wrong with health and the model's name."""
+        import httpx  # noqa: PLC0415 - start-up time
+
         paths, release = self.target.engine.endpoints, self.release
         try:
             health = self.http.get(paths.health, timeout=_HEALTH_WITHIN)
@@ -147,6 +152,8 @@ class Proof:
     def _chat(
         self, prompt: str, max_tokens: int, *, temperature: float
     ) -> tuple[str, str, int] | Diagnosis:
+        import httpx  # noqa: PLC0415 - start-up time
+
         body = {
             "model": self.release.served_name,
             "messages": [{"role": "user", "content": prompt}],

@@ -7,8 +7,6 @@ import socket
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import httpx
-
 from relight import __version__
 from relight.core.build import PastedCommand
 from relight.core.release import Release
@@ -134,6 +132,8 @@ def _takeover(target: Target, server: Server) -> Takeover:
 
 def _version(target: Target, taken: Takeover) -> str:
     """Return the version that the server tells; nothing when it tells none."""
+    import httpx  # noqa: PLC0415 - start-up time
+
     # The release is not on the host yet, and neither is the file that its key is read from.
     bare = taken.release.model_copy(update={"secrets": ()})
     key = read_secret(taken.secrets.decode(), secret_variable("api-key"))

@@ -56,19 +56,19 @@ class Watch:
         """Watch until ready and proved, or until it is known why not."""
         self._began = self._worked = time.monotonic()
         self.pace.enter(self._stage, self._began)
-        failed = self._until_ready_line()
-        if failed is not None:
-            return failed
-        limit = self.readiness.answer
-        with client(self.target, self.release, timeout=limit) as http:
+        # The client is made while the server loads: what it imports would cost time afterwards.
+        with client(self.target, self.release, timeout=self.readiness.answer) as http:
+            failed = self._until_ready_line()
+            if failed is not None:
+                return failed
             proof = Proof(http, self.target, self.release, self.answers, self._announced())
             wrong = self._misplaced(self._pulse()) or proof.usable()
             if wrong is None and self.readiness.settle:
                 wrong = self._settle() or proof.again()
             wrong = wrong or self._confessed()
-        if wrong is None:
-            pulse = self._pulse()
-            wrong = self._misplaced(pulse)
+        looked = time.monotonic() - self._pulsed
+        if wrong is None and (self.readiness.settle or looked >= _PULSE_EVERY):
+            wrong = self._misplaced(self._pulse())
         return Ready() if wrong is None else Failed(diagnosis=self._named(wrong))
 
     def _until_ready_line(self) -> Failed | None:

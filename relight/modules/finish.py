@@ -31,7 +31,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     )
     store = target.store
     try:
-        entries = [one for one in store.status().ledger.entries if one.fence == args.fence]
+        entries = [one for one in store.ledger().entries if one.fence == args.fence]
         begun = any(one.event in ("stopping", "started") for one in entries)
         done = any(one.event in _DONE for one in entries)
         if begun and not done:

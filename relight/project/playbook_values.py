@@ -42,10 +42,21 @@ def check(found: Found, kind: Kind, value: Any, trail: Trail) -> None:
     wrong = _wrong(kind, value)
     if wrong:
         found.add(trail, f"{name} wants {wrong}, got {got(value, name)}")
+    elif name == "vars" and isinstance(value, Mapping):
+        variables(found, value, trail)
     elif kind == "loop_control" and isinstance(value, Mapping):
         _loop_control(found, value, trail)
     elif kind == "name" and not _NAME.fullmatch(str(value)):
         found.add(trail, f"{value!r} is no name of a variable", "letters, digits and _ only")
+
+
+def variables(found: Found, values: Mapping[Key, Any], trail: Trail) -> None:
+    """Note every name that no template could read."""
+    for key in values:
+        if not _NAME.fullmatch(str(key)):
+            what = f"{str(key)[:60]!r} is no name of a variable"
+            right = "letters, digits and _, not beginning with a digit"
+            found.add((*trail, key), what, right, key=True)
 
 
 def _loop_control(found: Found, value: Mapping[Key, Any], trail: Trail) -> None:

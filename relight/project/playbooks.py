@@ -27,7 +27,7 @@ from relight.project.playbook_names import missing_sources, undefined, unknown_h
 from relight.project.playbook_search import find_tasks
 from relight.project.playbook_tasks import Tasks, read_tasks
 from relight.project.playbook_uses import definitions
-from relight.project.playbook_values import Found, check
+from relight.project.playbook_values import Found, check, variables
 from relight.project.wording import did_you_mean, got
 
 SECTIONS = ("pre_tasks", "tasks", "post_tasks")
@@ -235,6 +235,7 @@ def _values(found: Found, document: Document) -> Mapping[str, Any]:
     if not isinstance(document.data, Mapping):
         found.add((), f"variables are a mapping, got {got(document.data)}", "write `name: value`")
         return {}
+    variables(found, document.data, ())
     for key, value in document.data.items():
         check(found, "any", value, (key,))
     return {str(key): value for key, value in document.data.items()}

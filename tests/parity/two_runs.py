@@ -6,13 +6,14 @@ import fcntl
 import hashlib
 import json
 import os
+import pwd
 import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,30 @@ class Left:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """How the hosts of an inventory are reached: variables for both, an environment for Ansible."""
+
+    name: str = "local"
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+LOCAL = Reach()
+
+
+@dataclass(frozen=True)
 class Book:
-    """A playbook and the options in its header."""
+    """A playbook and what its header says: options, how often it runs, over SSH too, its hosts.
+
+    `needs` is "root" where it changes owners or becomes another user.
+    """
 
     path: Path
     options: tuple[str, ...]
     runs: int
+    also: str
+    needs: str
+    inventory: Path
 
     def option(self, name: str) -> str | None:
         """Return the value of an option; "" for a switch, None when it is not given."""
@@ -58,14 +77,21 @@ class Book:
 def book(path: Path) -> Book:
     """Read the header of a playbook."""
     text = path.read_text()
-    options = re.search(r"^# options: (.*)$", text, re.MULTILINE)
-    runs = re.search(r"^# runs: (\d+)$", text, re.MULTILINE)
-    return Book(path, tuple(options[1].split()) if options else (), int(runs[1]) if runs else 1)
+    said = dict(re.findall(r"^# (options|runs|also|needs|inventory): (.*)$", text, re.MULTILINE))
+    return Book(
+        path,
+        tuple(said.get("options", "").split()),
+        int(said.get("runs", "1")),
+        said.get("also", ""),
+        said.get("needs", ""),
+        HERE / said.get("inventory", "inventory.yml"),
+    )
 
 
 def cache() -> Path:
     """Return the folder for what is made once: ansible-core and its results."""
-    return Path(os.environ.get("RELIGHT_CACHE") or Path.home() / ".cache" / "relight")
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)  # whatever HOME a test sets
+    return Path(os.environ.get("RELIGHT_CACHE") or home / ".cache" / "relight")
 
 
 @contextmanager
@@ -123,12 +149,13 @@ def stable(value: Any, port: int) -> Any:
     return "PORT" if value == port else value
 
 
-def by_ansible(one: Book, out: Path, port: int, ansible: Path) -> Left:
+def by_ansible(one: Book, out: Path, port: int, ansible: Path, reach: Reach = LOCAL) -> Left:
     """Run it with ansible-core, or return what it left the last time."""
-    digest = hashlib.sha256(f"{one.options}{ansible}".encode())
+    digest = hashlib.sha256(f"{one.options}{ansible}{reach.name}".encode())
     beside = [path for path in BOOKS.rglob("*") if path.is_file() and path.parent != BOOKS]
     served = [HERE / "web.py"] if "{{ web" in one.path.read_text() else []
-    for path in sorted([one.path, HERE / "inventory.yml", *beside, *served]):
+    hosts = [one.inventory, *(HERE / "sites").glob("*_vars/*")]
+    for path in sorted([one.path, *hosts, *beside, *served]):
         digest.update(path.read_bytes())
     kept = cache() / "parity" / one.path.stem / f"{digest.hexdigest()[:16]}.json"
     if kept.exists():
@@ -138,11 +165,11 @@ def by_ansible(one: Book, out: Path, port: int, ansible: Path) -> Left:
         "ANSIBLE_LOCALHOST_WARNING": "false",
         "ANSIBLE_PYTHON_INTERPRETER": str(ansible / "bin/python"),
         "ANSIBLE_RETRY_FILES_ENABLED": "false", "ANSIBLE_HOME": str(cache() / "ansible-home"),
-        "LC_ALL": "C.UTF-8",
+        "LC_ALL": "C.UTF-8", **reach.environment,
     }  # fmt: skip
     command = [
-        str(ansible / "bin/ansible-playbook"), "-i", str(HERE / "inventory.yml"), str(one.path),
-        "-e", json.dumps(extra(out, port)), *one.options,
+        str(ansible / "bin/ansible-playbook"), "-i", str(one.inventory), str(one.path),
+        "-e", json.dumps({**extra(out, port), **reach.variables}), *one.options,
     ]  # fmt: skip
     for _ in range(one.runs):
         ran = subprocess.run(
@@ -175,23 +202,25 @@ def extra(out: Path, port: int) -> dict[str, Any]:
     return {"out": str(out), "extra": "extra", **web}
 
 
-def by_relight(one: Book, out: Path, port: int) -> Left:
+def by_relight(one: Book, out: Path, port: int, reach: Reach = LOCAL) -> Left:
     """Run it with relight."""
     from relight.connections import connect  # noqa: PLC0415
     from relight.core.language.playbook import split_tags  # noqa: PLC0415
     from relight.executor import load, run  # noqa: PLC0415
     from relight.project.loader import load as load_project  # noqa: PLC0415
 
-    project = load_project(BOOKS, [str(HERE / "inventory.yml")])
-    loaded = load(project, one.path, extra(out, port))
+    variables = {**extra(out, port), **reach.variables}
+    project = load_project(BOOKS, [str(one.inventory)], [json.dumps(variables)])
+    loaded = load(project, one.path, variables)
+    _forget(loaded, project.hosts("all"))
     for _ in range(one.runs):
         recap = run(
             loaded,
             project,
             limit=one.option("--limit"),
-            tags=frozenset(split_tags(one.option("--tags"))),
-            skip_tags=frozenset(split_tags(one.option("--skip-tags"))),
-            extra_vars=extra(out, port),
+            tags=split_tags(one.option("--tags")),
+            skip_tags=split_tags(one.option("--skip-tags")),
+            extra_vars=variables,
             check=one.option("--check") is not None,
             diff=one.option("--diff") is not None,
             report=lambda _event: None,
@@ -200,6 +229,17 @@ def by_relight(one: Book, out: Path, port: int) -> Left:
     counts = {host: _counts(said.model_dump()) for host, said in recap.hosts.items()}
     found = json.loads(json.dumps(files(out, port)))
     return Left(recap.exit_code, counts, found)
+
+
+def _forget(loaded: Any, hosts: Sequence[str]) -> None:
+    """Remove what an earlier run of the playbook kept for this one: Ansible keeps nothing."""
+    from relight.executor.kept import key  # noqa: PLC0415
+
+    for home in {Path.home(), Path(pwd.getpwuid(os.getuid()).pw_dir)}:
+        for play in loaded.plays:
+            for host in hosts:
+                name = key(loaded.path, play, host)
+                (home / ".relight" / "handlers" / name).unlink(missing_ok=True)
 
 
 def differences(ours: Any, theirs: Any, where: str = "") -> list[str]:

@@ -125,3 +125,13 @@ def test_a_source_lies_beside_the_file_of_tasks_too(tmp_path: Path) -> None:
     text = f"{_HEAD}  vars: {{d: {tmp_path}/out}}\n  tasks: [{{import_tasks: sub/more.yml}}]\n"
     Lab(tmp_path).run(text)
     assert (tmp_path / "out").read_text() == "beside"
+
+
+def test_a_name_that_no_template_could_read_is_a_fault(tmp_path: Path) -> None:
+    """Variables have the names of variables, in vars and in files of them."""
+    (tmp_path / "more.yml").write_text("# Variables.\n1st: x\n")
+    text = '  vars: {"two words": x}\n  vars_files: [more.yml]\n  tasks: []\n'
+    assert [line.partition(";")[0] for line in _faults(tmp_path, text)] == [
+        "more.yml:2:1: '1st' is no name of a variable",
+        "play.yml:3:10: 'two words' is no name of a variable",
+    ]

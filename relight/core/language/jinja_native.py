@@ -59,7 +59,8 @@ class NativeSandbox(ImmutableSandboxedEnvironment):
 
     def call(self, *args: Any, **options: Any) -> Any:
         """Call a function or method of a template; what it returns one by one comes as a list."""
-        return _listed(super().call(*args, **options))
+        result = super().call(*args, **options)
+        return result if isinstance(result, range) else _listed(result)
 
 
 def native_environment(finalize: Callable[[Any], Any] | None = None, **options: Any) -> Any:

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Says a word: a script of the differential tests.
+echo script

@@ -39,7 +39,9 @@ class Host:
     """Left the play by `meta: end_host` or `end_play`."""
     brief: bool = False
     """Whether what runs on the host now is ended at once when the operator says stop."""
-    connections: dict[tuple[Any, ...], Connection] = field(default_factory=dict)
+    connections: dict[Address, Connection] = field(default_factory=dict)
+    addresses: dict[tuple[Any, ...], Address] = field(default_factory=dict)
+    """What tasks said of the host's address, and what that came to."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -53,14 +55,19 @@ class Host:
 
     def open(self, **changes: Any) -> Connection:
         """Return the connection for an address with some fields changed, opened once."""
-        key = tuple(sorted(changes.items()))
+        words = tuple(sorted(changes.items()))
         with self.lock:
-            connection = self.connections.get(key)
-        if connection is None:
+            known = self.addresses.get(words)
+        if known is None:
             address = self.address()
-            connection = self.connect(changed(address, changes) if changes else address)
+            known = changed(address, changes) if changes else address
+        with self.lock:
+            self.addresses[words] = known
+            connection = self.connections.get(known)
+        if connection is None:
+            connection = self.connect(known)
             with self.lock:
-                self.connections[key] = connection
+                self.connections[known] = connection
         return connection
 
     def end(self) -> None:

@@ -25,6 +25,8 @@ from relight.executor.variables import Batch
 from relight.executor.vars_files import VarsFiles
 from relight.project import Project
 
+_NOBODY: Mapping[str, Any] = {"all": [], "ungrouped": []}
+
 
 def run(  # noqa: PLR0913  the options of a run
     playbook: Playbook,
@@ -111,7 +113,9 @@ def _host(project: Project, name: str, connect: Callable[[Address], Connection])
         inventory = project.variables(name)
     except (KeyError, UsageError):
         local = Address(name=name, connection="local")
-        return Host(name, lambda: local, connect, {"groups": {}, "group_names": []})
+        everybody = project.hosts("all", [])
+        groups = project.variables(everybody[0])["groups"] if everybody else _NOBODY
+        return Host(name, lambda: local, connect, {"groups": groups, "group_names": []})
     return Host(name, functools.partial(project.address, name), connect, inventory)
 
 

@@ -57,3 +57,18 @@ def test_a_hostile_address_is_refused(tmp_path: Path, said: str) -> None:
     assert ran.recap.exit_code == 2
     assert "host cannot be" in ran.texts()[0]
     assert lab.seen == []
+
+
+def test_one_address_is_reached_once(tmp_path: Path) -> None:
+    """Keywords that say what holds anyway open no second connection."""
+    lab = _Watched(tmp_path)
+    lab.run("""
+- hosts: one
+  gather_facts: false
+  tasks:
+    - {command: "true"}
+    - {command: "true", become: false}
+    - {command: "true", connection: ssh, vars: {ansible_timeout: 10}}
+    - {command: "true", become: true}
+""")
+    assert [address.become for address in lab.seen] == [False, True]

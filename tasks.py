@@ -49,7 +49,8 @@ def test(
     on = (scenarios, parity, testbed, real)
     named = [mark for mark, wanted in zip(RINGS.values(), on, strict=True) if wanted]
     marks = " or ".join(named) or " and ".join(f"not {ring}" for ring in RINGS)
-    workers = "" if testbed or real else " -n 2 --dist loadgroup"
+    # A start of SGLang is one process for half of its time: two files share two cores well.
+    workers = "" if testbed else f" -n 2 --dist {'loadfile' if real else 'loadgroup'}"
     environment = {"RELIGHT_UPDATE_SNAPSHOTS": "1"} if update else {}
     c.run(f"{TOOLS}/pytest -q{workers} -m '{marks}' {only}", env=environment, pty=False)
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
 
 import pytest
 
 from tests import sshd
 from tests.real.rig import Rig, rig_in
+
+
+@pytest.fixture(scope="module")
+def alone() -> bool:
+    """Whether a file wants both cores for itself; one that measures says so."""
+    return False
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cores(tmp_path_factory: pytest.TempPathFactory, *, alone: bool) -> Iterator[None]:
+    """Hold the cores while a file's tests run: with another worker's file, or alone."""
+    with (tmp_path_factory.getbasetemp().parent / "cores.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
 
 
 @pytest.fixture(scope="session")

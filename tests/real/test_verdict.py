@@ -25,6 +25,12 @@ EQUAL = {"random-seed": 7}
 SLOWER = {"json-model-override-args": '{"num_hidden_layers": 24}', "load-format": "dummy"}
 
 
+@pytest.fixture(scope="module")
+def alone() -> bool:
+    """What is measured has both cores."""
+    return True
+
+
 @pytest.fixture(scope="module", params=["local10", "ssh23"])
 def rig(request: pytest.FixtureRequest) -> Rig:
     """0.5.10 through the local connection, then 0.5.23 over SSH, with a known-good measured."""

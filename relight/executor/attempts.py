@@ -73,6 +73,7 @@ def tried(
     if not good:
         result.values["attempts"] = plan.tries - 1
         result.values["failed"] = True
+        result.values.setdefault("msg", "the condition of `until` was not met in time")
     return result
 
 

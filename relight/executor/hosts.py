@@ -35,6 +35,9 @@ class Host:
     failed: bool = False
     """Failed in this run for good: it takes no part in what follows."""
     unreachable: bool = False
+    dropped: bool = False
+    """Taken out by another host's fatal error: as in Ansible it may be rescued in the play at hand,
+    and takes no part in those that follow."""
     ended: bool = False
     """Left the play by `meta: end_host` or `end_play`."""
     brief: bool = False

@@ -35,4 +35,4 @@ def _clear(action: str, host: Host) -> None:
         return
     # a host that failed is back in the next play only
     host.ended = host.ended or host.failed or host.unreachable
-    host.failed = host.unreachable = False
+    host.failed = host.unreachable = host.dropped = False

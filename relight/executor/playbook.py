@@ -127,7 +127,7 @@ def _play(state: Run, playbook: Playbook, play: Play, names: list[str]) -> bool:
     for batch_names in batches(names, serial):
         hosts = tuple(state.hosts[name] for name in batch_names)
         for host in hosts:
-            host.ended = False
+            host.ended = host.dropped
         before = sum(host.failed or host.unreachable for host in hosts)
         report(PlayStarted(play=name, hosts=batch_names))
         batch = Batch(play, tuple(names), hosts, name, VarsFiles(state.settings.project, play))

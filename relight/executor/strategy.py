@@ -111,6 +111,8 @@ class Strategy:
         lost = {host.name for host in chosen if host.unreachable}
         fatal = once or self._flag(first, task.option("any_errors_fatal"))
         if fatal and (failed or lost) and not self._flag(first, task.option("ignore_errors")):
+            for host in [host for host in hosts if host.name not in failed]:
+                host.dropped = True
             failed |= {host.name for host in hosts if host.name not in lost}
         return failed | self._too_many(hosts, failed if around.final else set())
 

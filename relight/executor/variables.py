@@ -148,7 +148,9 @@ def magic(run: Run, batch: Batch, host: Host) -> dict[str, Any]:
 
 
 def _gone(host: Host | None) -> bool:
-    return host is not None and (host.failed or host.unreachable)
+    if host is None:
+        return False
+    return host.failed or host.unreachable or (host.dropped and host.ended)
 
 
 def own_magic(host: Host) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from invoke.context import Context
 from invoke.tasks import Task, task
 
 from relight.commands import namespace
+from tests.testbed import tasks as testbed
 
 TOOLS = Path(sys.executable).parent
 RINGS = {
@@ -64,3 +65,4 @@ def ci(c: Context) -> None:
 ns: Collection = namespace()
 for command in (lint, test, ci):
     ns.add_task(cast("Task[Any]", command))
+ns.add_collection(testbed.collection())

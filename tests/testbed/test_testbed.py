@@ -267,3 +267,26 @@ def test_needs_root() -> None:
             require()
     finally:
         os.seteuid(os.getuid())
+
+
+def test_invoke_tasks_do_what_the_command_line_does() -> None:
+    """`inv testbed.up 1` and its companions boot, cut and remove a host, and refuse in words."""
+    name = f"invoked-{os.getpid()}"
+
+    def inv(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("inv")), *words, "--name", name]
+        root = Path(__file__).resolve().parents[2]
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+    try:
+        up = inv("testbed.up", "1")
+        assert up.returncode == 0, up.stderr
+        assert "node1" in up.stdout
+        assert inv("testbed.power-cut", "1").returncode == 0
+        assert "off" in inv("testbed.status").stdout
+        refused = inv("testbed.reboot", "7")
+        assert refused.returncode == 1
+        assert "no host 7" in refused.stderr
+    finally:
+        assert inv("testbed.down").returncode == 0
+    assert Testbed.find(name) is None

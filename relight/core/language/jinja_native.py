@@ -32,7 +32,12 @@ def native_concat(pieces: Iterable[Any]) -> Any:
         return None
     if len(parts) == 1:
         return parts[0]
-    return "".join([part if type(part) is str else str(plain(part)) for part in parts])
+    return "".join([part if type(part) is str else spelt(part) for part in parts])
+
+
+def spelt(value: Any) -> str:
+    """Return a value as it reads inside of a text; a range stays one, as in Ansible."""
+    return str(value) if isinstance(value, range) else str(plain(value))
 
 
 _ONE_BY_ONE = (Iterator, ItemsView, KeysView, ValuesView, range)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from jinja2 import FunctionLoader, TemplateNotFound, TemplateSyntaxError, meta
 
 from relight.core.language.filters_text import Raw, quote
-from relight.core.language.jinja_native import native_environment
+from relight.core.language.jinja_native import native_environment, spelt
 from relight.core.language.layers import LayeredContext, LayeredTemplate
 from relight.core.language.lazy import OMIT, plain
 from relight.core.language.missing import UndefinedName
@@ -23,7 +23,7 @@ from relight.core.language.templating import Templar, TemplateFault, ended, line
 def _text(value: Any) -> str:
     if value is None or value is OMIT:
         return ""
-    return value if type(value) is str else str(plain(value))
+    return value if type(value) is str else spelt(value)
 
 
 def _shell_word(value: Any) -> str:

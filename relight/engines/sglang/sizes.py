@@ -10,7 +10,7 @@ from relight.core.engine import Limits, Spread
 from relight.core.flags import Flags
 from relight.engines.sglang.names import canonical
 
-COMPARED = ("dtype", "quantization", "kv-cache-dtype", "context-length", "tp-size")
+COMPARED: tuple[str, ...] = ("dtype", "quantization", "kv-cache-dtype", "context-length", "tp-size")
 """They change what is computed, or on how much hardware."""
 _SPREADING = ("tp-size", "pp-size", "dp-size")
 

@@ -23,9 +23,7 @@ _GLOB = frozenset("*?[.")
 _LONGEST = 4096
 
 
-def hosts(
-    inventory: Inventory, pattern: str, missing: list[str] | None = None
-) -> tuple[str, ...]:
+def hosts(inventory: Inventory, pattern: str, missing: list[str] | None = None) -> tuple[str, ...]:
     """Return the hosts that a pattern means, each once; raises UsageError in words.
 
     With `missing`, parts that mean nothing are added there in place of an error.

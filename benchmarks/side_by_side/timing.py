@@ -60,5 +60,5 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def ratio(part: float, whole: float) -> str:
-    """Return how often `part` fits into `whole`, as 1/x."""
-    return f"1/{whole / part:.1f}" if part > 0 else "free"
+    """Return how often `part` fits into `whole`, as 1/x; nothing where noise left one of them."""
+    return f"1/{whole / part:.1f}" if part > 0 and whole > 0 else "in the noise"

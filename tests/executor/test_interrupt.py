@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 _PROGRAM = """
+import signal
 import sys
 from pathlib import Path
+# A shell's background job ignores SIGINT, and so would everything that these tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {root!r})
 from tests.executor.playbooks import Lab
 text = Path(sys.argv[2]).read_text()

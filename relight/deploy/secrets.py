@@ -23,7 +23,7 @@ def write_secrets(target: Target, wanted: Wanted) -> None:
     values = target.project.secrets(target.host, wanted.preset_name)
     if wanted.secrets:
         lines = [f"{name}={shlex.quote(values[name])}\n" for name in wanted.secrets]
-        target.store.write_private("env", "".join(lines).encode())
+        target.store.write_private(ENV_FILE, "".join(lines).encode())
     if wanted.secret_flags:
         flags = {name: values[f"--{name}"] for name in wanted.secret_flags}
         text = json.dumps(flags, ensure_ascii=False)

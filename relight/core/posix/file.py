@@ -138,15 +138,15 @@ directory)
   absent)
     changed=yes
     if test -z "$check"; then
-      todo='' rest=$path
+      ahead='' rest=$path
       while test ! -e "$rest" && test ! -L "$rest"; do
-        todo="$rest
-$todo"
+        ahead="$rest
+$ahead"
         rest=$(dirname -- "$rest")
       done
       old=$IFS; IFS='
 '
-      for one in $todo; do
+      for one in $ahead; do
         IFS=$old
         mkdir -- "$one" 2>/dev/null || test -d "$one" ||
           bad "There was an issue creating $one as requested"

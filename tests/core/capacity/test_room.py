@@ -36,13 +36,6 @@ def test_nobody_to_be_seen() -> None:
     assert "nobody that this user can see" in said
 
 
-def test_a_process_that_will_be_gone_is_not_named() -> None:
-    """The server that the launch replaces is not who keeps it out."""
-    said = crowded(host(48000, holders=(HELD,)), (0,), 27000, ours={77})
-    assert said is not None
-    assert "pid 77" not in said
-
-
 def test_another_gpu_does_not_matter() -> None:
     """A service bound to GPU 1 starts whatever happens on GPU 0."""
     assert crowded(host(48000, 4), (1,), 27000) is None

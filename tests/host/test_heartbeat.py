@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from relight.core.ledger import Ledger, read_ledger
+from relight.core.lost_lock import taken_over
 from relight.deploy.session import take_lock
 from relight.deploy.target import Target
 from relight.errors import Busy
-from relight.modules.finish import taken_over
 from tests.deadline import until
 from tests.deploy.conftest import Rig, rig
 

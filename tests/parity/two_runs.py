@@ -150,7 +150,11 @@ def stable(value: Any, port: int) -> Any:
 
 
 def by_ansible(one: Book, out: Path, port: int, ansible: Path, reach: Reach = LOCAL) -> Left:
-    """Run it with ansible-core, or return what it left the last time."""
+    """Run it with ansible-core.
+
+    With RELIGHT_KEEP_ANSIBLE set, return what the same run left the last time: for writing
+    playbooks only, since what it left depends on the machine and the environment too.
+    """
     digest = hashlib.sha256(f"{one.options}{ansible}{reach.name}".encode())
     beside = [path for path in BOOKS.rglob("*") if path.is_file() and path.parent != BOOKS]
     served = [HERE / "web.py"] if "{{ web" in one.path.read_text() else []
@@ -158,7 +162,7 @@ def by_ansible(one: Book, out: Path, port: int, ansible: Path, reach: Reach = LO
     for path in sorted([one.path, *hosts, *beside, *served]):
         digest.update(path.read_bytes())
     kept = cache() / "parity" / one.path.stem / f"{digest.hexdigest()[:16]}.json"
-    if kept.exists():
+    if kept.exists() and os.environ.get("RELIGHT_KEEP_ANSIBLE"):
         return Left(**json.loads(kept.read_text()))
     environment = {
         **os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",

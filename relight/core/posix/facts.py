@@ -31,8 +31,9 @@ say fqdn "$(named)"
 say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc)"
 say now "$(date '+%Y-%m-%dT%H:%M:%S %s %z %Z %A %w %V')"
 say user "$(id -un) $(id -u) $(id -g)"
-say user_dir "$HOME"
-say user_shell "${SHELL:-/bin/sh}"
+account() { getent passwd "$(id -u)" 2>/dev/null || grep "^$(id -un):" /etc/passwd 2>/dev/null; }
+say account "$(account | head -n 1)"
+say home "$HOME"
 say uptime "$(cut -d. -f1 /proc/uptime 2>/dev/null)"
 say manager "$(cat /proc/1/comm 2>/dev/null)"
 say init "$(test -d /run/systemd/system && echo yes)"
@@ -42,7 +43,6 @@ say memory "$(base64 /proc/meminfo 2>/dev/null | tr -d '\n')"
 say debian "$(cat /etc/debian_version 2>/dev/null)"
 say env "$(env -0 2>/dev/null | base64 | tr -d '\n')"
 say python "$(command -v python3 2>/dev/null)"
-say gecos "$(getent passwd "$(id -un)" 2>/dev/null | cut -d: -f5)"
 ids() { sed -n 's/^[UG]id:[[:space:]]*//p' /proc/self/status 2>/dev/null | cut -f1,2; }
 say real "$(ids | tr '\t\n' '  ')"
 cpus() {
@@ -71,12 +71,15 @@ _NAMES = {
     "arch": "Archlinux", "sles": "SLES", "amzn": "Amazon", "gentoo": "Gentoo",
 }  # fmt: skip
 
+_ACCOUNT = ("name", "password", "uid", "gid", "gecos", "dir", "shell")  # passwd(5)
+
 
 def facts(said: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts, each under its name with the prefix `ansible_`."""
     node = said.get("node", "")
     user, uid, gid = (said.get("user", "") + " 0 0").split(" ")[:3]
     fqdn = said.get("fqdn", node)
+    account = dict(zip(_ACCOUNT, said.get("account", "").split(":"), strict=False))
     found: dict[str, Any] = {
         "hostname": node.split(".", maxsplit=1)[0],
         "nodename": node,
@@ -92,9 +95,9 @@ def facts(said: Mapping[str, str]) -> dict[str, Any]:
         "user_id": user,
         "user_uid": int(uid),
         "user_gid": int(gid),
-        "user_dir": said.get("user_dir", ""),
-        "user_shell": said.get("user_shell", ""),
-        "user_gecos": said.get("gecos", ""),
+        "user_dir": account.get("dir") or said.get("home", ""),
+        "user_shell": account.get("shell", ""),
+        "user_gecos": account.get("gecos", ""),
         **_ids(said.get("real", "")),
         "userspace_architecture": said.get("machine", ""),
         **_network(said),

@@ -21,6 +21,32 @@ clock() {
     now=${now%%.*}
 }
 
+# pause ROUND: wait a little, longer the longer it takes: what is soon over is soon seen. Adds the
+# milliseconds to $waited.
+pause() {
+    case $1 in
+        [0-4]) set -- 10 0.01 ;;
+        [5-9]) set -- 20 0.02 ;;
+        1?) set -- 50 0.05 ;;
+        *) set -- 200 0.2 ;;
+    esac
+    waited=$((waited + $1))
+    sleep "$2"
+}
+
+# await SECONDS CHECK...: until a check holds; fails when that takes longer.
+await() {
+    await_most=$(($1 * 1000))
+    shift
+    waited=0
+    await_round=0
+    until "$@"; do
+        [ "$waited" -lt "$await_most" ] || return 1
+        pause "$await_round"
+        await_round=$((await_round + 1))
+    done
+}
+
 # look_at PID: sets $started, when the process began, in ticks since boot; fails for a dead one or a
 # zombie. Builtins only: this runs for every process of a launch at every look.
 look_at() {

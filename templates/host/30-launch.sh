@@ -27,15 +27,15 @@ do_start() {
     put launcher "$launcher_name"
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"
-    begun=0
-    until [ -s "launches/$launch/pid" ] || [ -s "launches/$launch/exit" ]; do
-        begun=$((begun + 1))
-        [ "$begun" -le 400 ] || die 72 "launch $launch did not begin within 20 s"
-        sleep 0.05
-    done
+    await 20 begun "$launch" || die 72 "launch $launch did not begin within 20 s"
     start_pid=
     { read -r start_pid _ <"launches/$launch/pid"; } 2>/dev/null
     printf '%s %s\n' "$launch" "$start_pid"
+}
+
+# begun LAUNCH: whether its engine's process is there, or was.
+begun() {
+    [ -s "launches/$1/pid" ] || [ -s "launches/$1/exit" ]
 }
 
 # supervise LAUNCH: run by a launcher as leader of its own session; keeps the exit status, and passes

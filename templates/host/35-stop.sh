@@ -4,20 +4,25 @@ signal_main() {
     ! same_process "launches/$2/pid" || kill -s "$1" "$id_pid" 2>/dev/null || :
 }
 
-# wait_gone LAUNCH TENTHS: until no process of the launch is left. Children whose main process has
+# wait_gone LAUNCH SECONDS: until no process of the launch is left. Children whose main process has
 # been gone for three seconds end by themselves or not at all: they are waited for no longer.
 wait_gone() {
-    orphaned=0
-    tenths=0
-    while [ "$tenths" -lt "$2" ]; do
+    alone_since=
+    renew_at=0
+    gone_round=0
+    waited=0
+    while [ "$waited" -lt $(($2 * 1000)) ]; do
         if ! same_process "launches/$1/pid"; then
             owns "$1" || return 0
-            orphaned=$((orphaned + 1))
-            [ "$orphaned" -lt 15 ] || return 1
+            alone_since=${alone_since:-$waited}
+            [ $((waited - alone_since)) -lt 3000 ] || return 1
         fi
-        [ $((tenths % 50)) -ne 0 ] || renew_lease
-        sleep 0.2
-        tenths=$((tenths + 2))
+        if [ "$waited" -ge "$renew_at" ]; then
+            renew_lease
+            renew_at=$((waited + 5000))
+        fi
+        pause "$gone_round"
+        gone_round=$((gone_round + 1))
     done
     ! owns "$1"
 }
@@ -49,22 +54,22 @@ do_stop() {
     launcher_no_restart "$stop_launch"
     how=drained
     signal_main TERM "$stop_launch"
-    if ! wait_gone "$stop_launch" $(($1 * 10)); then
+    if ! wait_gone "$stop_launch" "$1"; then
         how=interrupted
         signal_main INT "$stop_launch"
-        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 50; then
+        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 5; then
             how=killed
             kill_own "$stop_launch"
         fi
     fi
     launcher_stopped "$stop_launch"
-    supervisor_rounds=0
-    while same_process "launches/$stop_launch/supervisor" && [ "$supervisor_rounds" -lt 40 ]; do
-        supervisor_rounds=$((supervisor_rounds + 1)) # it still writes the exit status
-        sleep 0.05
-    done
+    await 2 supervisor_gone "$stop_launch" || : # it still writes the exit status
     [ "$stop_gpu" = no ] || await_gpu
     record stopped "\"launch\":$stop_launch,\"how\":\"$how\""
+}
+
+supervisor_gone() {
+    ! same_process "launches/$1/supervisor"
 }
 
 # serves LAUNCH: whether its main process lives and was not told to stop.

@@ -26,12 +26,7 @@ do_lock() {
     settle_promotion
     record locked "\"holder\":$2"
     setsid -f sh "$0" hold "$fence" "$1" </dev/null >/dev/null 2>&1 8>&-
-    lock_rounds=0
-    until holds "$fence"; do
-        lock_rounds=$((lock_rounds + 1))
-        [ "$lock_rounds" -le 200 ] || die 72 "the holder of the lock did not begin within 10 s"
-        sleep 0.05
-    done
+    await 10 holds "$fence" || die 72 "the holder of the lock did not begin within 10 s"
     exec 9>&-
     printf '%s\n' "$fence"
 }

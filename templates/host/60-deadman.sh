@@ -13,12 +13,7 @@ guarded() {
 
 start_guard() {
     launcher_detach guard
-    guard_rounds=0
-    until guarded; do
-        guard_rounds=$((guard_rounds + 1))
-        [ "$guard_rounds" -le 200 ] || die 72 "the dead-man did not begin within 10 s"
-        sleep 0.05
-    done
+    await 10 guarded || die 72 "the dead-man did not begin within 10 s"
 }
 
 # disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.

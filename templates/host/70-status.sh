@@ -7,8 +7,11 @@ cmd_status() {
     printf 'script=%s\nboot=%s\nuptime=%s\nnow=%s\ndir=%s\nfence=%s\n' \
         "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$(fence_now)"
     printf 'current=%s\nknown_good=%s\n' "$(pointed current)" "$(pointed known-good)"
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    printf 'releases=%s\n' "$(ls -1 releases 2>/dev/null | tr '\n' ' ')"
+    printf 'releases='
+    for status_release in releases/*; do
+        [ ! -d "$status_release" ] || printf '%s ' "${status_release#releases/}"
+    done
+    printf '\n'
     printf 'launch=%s\n' "$status_launch"
     if [ "$status_launch" != 0 ]; then
         # A word that a file does not hold is nothing.
@@ -25,11 +28,12 @@ cmd_status() {
     printf 'state=%s\n' "$(server_state "$status_launch")"
     printf 'restarts=%s\n' "$(launcher_restarts)"
     printf 'lock=%s\n' "$(lock_state)"
-    printf 'holder=%s\n' "$(head -n 1 lock/holder 2>/dev/null)"
+    first_line lock/holder
+    printf 'holder=%s\n' "$line"
     first_word lock/renewed
     printf 'renewed=%s\n' "$word"
     printf 'deadman=%s\n' "$(deadman_state)"
-    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | tail -n 1 | tr -s ' ' | cut -d' ' -f4)"
+    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | free_of)"
     if [ "${1:-0}" != 0 ]; then
         find_port "$1"
         print_port
@@ -42,6 +46,19 @@ cmd_status() {
     printf 'ledger:\n'
     tail -n 400 ledger.jsonl 2>/dev/null
     return 0
+}
+
+# free_of: the fourth column of the last line that `df -P` prints.
+free_of() {
+    free_last=
+    while read -r _ _ _ free_blocks _; do free_last=$free_blocks; done
+    printf '%s' "$free_last"
+}
+
+# first_line FILE: sets $line, empty when there is none.
+first_line() {
+    line=
+    { IFS= read -r line <"$1"; } 2>/dev/null || :
 }
 
 # first_word FILE: sets $word, empty when there is none.

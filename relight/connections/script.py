@@ -19,10 +19,11 @@ MOST_CARRIED = 15 << 10
 argument to 128 KiB."""
 
 _READABLE = re.compile(rb"[\n\x20-\x7e]*")
-_SPELT = {"'": "'\"'\"'", "\\": "'\"\\\\\\\\\"'", "\n": "${relight_n}"}
-_SPELT |= {mark: f"\\{mark}" for mark in '"$`'}
+_SPELT = {'"': '\\"', "$": "\\$", "`": "\\`", "\n": "${relight_n}", "'": "'\"'\"'"}
+_SPELT_BACKSLASH = "'\"\\\\\\\\\"'"
 """How a character stands between double quotes in single ones: outside of these for the two that
-some login shell reads there, and a newline by its name."""
+some login shell reads there, and a newline by its name. In text without a backslash of its own,
+and in this order, no mark is taken for one that another's spelling put there."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -60,7 +61,10 @@ def carrying(text: bytes) -> str:
     for the text that has other characters than printable ones.
     """
     if _READABLE.fullmatch(text):
-        shown = "".join(_SPELT.get(mark, mark) for mark in text.decode("ascii").rstrip("\n"))
+        parts = text.decode("ascii").rstrip("\n").split("\\")
+        for mark, spelt in _SPELT.items():
+            parts = [part.replace(mark, spelt) for part in parts]
+        shown = _SPELT_BACKSLASH.join(parts)
     else:
         octal = "".join(f"\\0{byte:03o}" for byte in text)
         shown = f'$(printf %b "{octal}")'

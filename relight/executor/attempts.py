@@ -42,7 +42,11 @@ def tried(
     stop: Callable[[float], bool],
 ) -> TaskResult:
     """Return the result of the last try; `stop` waits, and says whether to give up."""
-    from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_fixed  # noqa: PLC0415  start-up time  # noqa: PLC0415
+    if plan.tries == 1:
+        result = once()
+        judged(task, result, renew)
+        return result
+    from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_fixed  # noqa: PLC0415  start-up time
 
     count = 0
 
@@ -50,12 +54,9 @@ def tried(
         nonlocal count
         count += 1
         result = once()
-        if plan.tries > 1:
-            result.values["attempts"] = count
+        result.values["attempts"] = count
         judged(task, result, renew)
-        if plan.tries == 1 or result.unreachable:
-            return result, True
-        return result, _good(task, result, renew)
+        return result, result.unreachable or _good(task, result, renew)
 
     def again(ended: tuple[TaskResult, bool]) -> bool:
         return not ended[1] and not stop(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Callable, Mapping
@@ -22,8 +23,16 @@ class Lookups:
     """The lookups of one task; files are looked for from the play's folder."""
 
     def __init__(self, templar: Templar, folder: str) -> None:
-        self._templar, self._folder = templar, Path(folder)
-        self.known: Mapping[str, Look] = {
+        self._templar, self._place = templar, folder
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._place)
+
+    @functools.cached_property
+    def known(self) -> Mapping[str, Look]:
+        """The lookups by their names, put together at the first use: most tasks have none."""
+        return {
             "env": self._each(lambda term, o: os.environ.get(str(term), o.get("default", ""))),
             "vars": self._each(self._variable),
             "file": self._each(lambda term, _: self._text(str(term), "files").rstrip()),

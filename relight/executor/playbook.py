@@ -65,6 +65,7 @@ def run(  # noqa: PLR0913  the options of a run
     finally:
         for host in state.hosts.values():
             host.close()
+        state.workers.close()
     recap = _recap(state, used)
     report(recap)
     return recap

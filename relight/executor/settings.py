@@ -9,6 +9,7 @@ from typing import Any
 
 from relight.core.events import Event
 from relight.executor.hosts import Host
+from relight.executor.workers import Workers
 from relight.project import Project
 
 
@@ -35,6 +36,7 @@ class Run:
     settings: Settings
     stop: threading.Event = field(default_factory=threading.Event)
     hosts: dict[str, Host] = field(default_factory=dict)
+    workers: Workers = field(default_factory=Workers)
     told: bool = False
     """Whether it was said that the operator said stop."""
     started: bool = True

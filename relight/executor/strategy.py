@@ -8,7 +8,7 @@ from typing import Any
 
 from relight.core.events import TaskStarted
 from relight.core.language.playbook import Block, Inherited, Node, Task, wanted
-from relight.core.language.templating import Templar, TemplateFault
+from relight.core.language.templating import Templar, TemplateFault, is_template
 from relight.executor import include, meta
 from relight.executor.flags import flag, number
 from relight.executor.hosts import Host
@@ -22,6 +22,8 @@ from relight.executor.variables import Batch, task_templar
 
 Hosts = Sequence[Host]
 Flush = Callable[["Strategy", Hosts], set[str]]
+_FOR_ALL = ("run_once", "any_errors_fatal", "ignore_errors", "throttle")
+"""The keywords of a task that concern all of its hosts."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,11 @@ class Strategy:
     def _first(self, task: Task, host: Host) -> Templar:
         """Return what renders the keywords that concern all hosts: with the first one's variables.
 
-        Where those cannot be had each host's own turn says why.
+        Where those cannot be had each host's own turn says why; where no keyword uses any, none are
+        put together.
         """
+        if not any(is_template(task.option(name)) for name in _FOR_ALL):
+            return Templar({})
         try:
             return self._templar(task, host)
         except TemplateFault:

@@ -9,7 +9,7 @@ from typing import Any
 
 from relight.core.events import DiffShown, Note, TaskEnded
 from relight.core.language.playbook import Task
-from relight.core.language.templating import Templar, TemplateFault
+from relight.core.language.templating import Templar, TemplateFault, is_template
 from relight.executor.act import act, prepare
 from relight.executor.attempts import attempts, tried
 from relight.executor.flags import flag, number
@@ -125,8 +125,11 @@ class Turn:
 
     def notified(self) -> list[str]:
         """Return what the task notifies, rendered; a name that cannot be is told."""
+        given = self.task.keywords.get("notify")
+        if given is None:
+            return []
         try:
-            names = self.templar().render(self.task.keywords.get("notify"))
+            names = self.templar().render(given)
         except TemplateFault as fault:
             self.run.settings.report(Note(level="error", host=self.host.name, text=fault.what))
             return []
@@ -135,6 +138,8 @@ class Turn:
 
     def name(self) -> str:
         """Return the task's name, rendered as far as it can be."""
+        if not is_template(self.task.name):
+            return self.task.name
         try:
             return str(self.templar().render(self.task.name))
         except TemplateFault:

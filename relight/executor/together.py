@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import functools
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
-from typing import TypeVar
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
 
 from relight.executor.interrupt import tell
 from relight.executor.settings import Run
@@ -33,33 +35,57 @@ def together(
     step = min(most or run.settings.forks, run.settings.forks)
     for start in range(0, len(items), step):
         some = items[start : start + step]
-        futures = [_started(work, item) for item in some]
-        _wait(run, futures)
+        ends: _Ends[Result] = _Ends(len(some))
+        for index, item in enumerate(some):
+            run.workers.start(functools.partial(_end, ends, index, work, item))
+        _wait(run, ends)
         results += [
-            future.result() if future.done() else given_up(item)
-            for future, item in zip(futures, some, strict=True)
+            ends.known[index]() if index in ends.known else given_up(item)
+            for index, item in enumerate(some)
         ]
     return results
 
 
-def _started(work: Callable[[Item], Result], item: Item) -> Future[Result]:
-    future: Future[Result] = Future()
+@dataclass
+class _Ends(Generic[Result]):
+    """How some items ended: each as a function that returns the result, or raises."""
 
-    def one() -> None:
-        try:
-            future.set_result(work(item))
-        except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
-            future.set_exception(error)
+    count: int
+    coming: SimpleQueue[tuple[int, Callable[[], Result]]] = field(default_factory=SimpleQueue)
+    known: dict[int, Callable[[], Result]] = field(default_factory=dict)
 
-    # a daemon: a command that never ends must not keep an interrupted program from ending
-    threading.Thread(target=one, name="host", daemon=True).start()
-    return future
+    def all(self, wait: float) -> bool:
+        """Return whether all items ended, within `wait` seconds."""
+        deadline = time.monotonic() + wait
+        while len(self.known) < self.count:
+            try:
+                index, end = self.coming.get(timeout=max(0.0, deadline - time.monotonic()))
+            except Empty:
+                return False
+            self.known[index] = end
+        return True
 
 
-def _wait(run: Run, futures: Sequence[Future[Result]]) -> None:
-    while wait(futures, timeout=_TICK).not_done:
+def _end(
+    ends: _Ends[Result], index: int, work: Callable[[Item], Result], item: Item
+) -> Callable[[], None]:
+    try:
+        result = work(item)
+    except BaseException as raised:  # noqa: BLE001  it is raised where the result is asked for
+        error = raised
+
+        def end() -> Result:
+            raise error
+
+        return lambda: ends.coming.put((index, end))
+    return lambda: ends.coming.put((index, lambda: result))
+
+
+def _wait(run: Run, ends: _Ends[Result]) -> None:
+    while not ends.all(_TICK):
         if tell(run):
-            if wait(futures, timeout=GRACE).not_done:
+            if not ends.all(GRACE):
                 for host in list(run.hosts.values()):
                     host.close()
+                ends.all(0)
             return

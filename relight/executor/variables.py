@@ -56,14 +56,12 @@ class Levels:
     def add(self, values: Mapping[str, Any]) -> None:
         """Put variables that are still templates over what is there."""
         self.written.update(values)
-        for name in values:
-            self.literal.pop(name, None)
+        for name in self.literal.keys() & values.keys():
+            del self.literal[name]
 
     def fix(self, values: Mapping[str, Any]) -> None:
         """Put values that are never rendered over what is there."""
-        self.literal.update(values)
-        for name in values:
-            self.written.pop(name, None)
+        self.literal.update(values)  # a templar looks here first
 
     def templar(self) -> Templar:
         """Return what renders with these variables."""

@@ -76,6 +76,7 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{file}")
 
 
+@cache
 def spec(name: str) -> ModuleSpec:
     """Return what is known of a module without running it."""
     module = load(name)

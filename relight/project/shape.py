@@ -22,6 +22,8 @@ def keys_at(model: Any, trail: Iterable[Key]) -> tuple[str, ...]:
 
 def stray_booleans(model: Any, data: Any, trail: Trail = ()) -> Iterator[Trail]:
     """Return the places where true or false stands for a number, which pydantic lets pass."""
+    if not isinstance(data, bool | Mapping | list):
+        return
     kinds = tuple(_flat(model))
     if isinstance(data, bool):
         if bool not in kinds and (int in kinds or float in kinds):

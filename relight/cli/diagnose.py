@@ -12,7 +12,7 @@ from relight.cli.run import Options, say_with
 from relight.core.engine import LogReader
 from relight.core.events import Diagnosed, Event
 from relight.core.startup import Ending, Reading
-from relight.deploy.secrets import hide_kept
+from relight.deploy.secrets import kept_files
 from relight.errors import EXIT_OK, HostError, UsageError
 
 _CHUNK = 1 << 20
@@ -43,7 +43,7 @@ def diagnose_host(options: Options, host: str, service: str, launch: int) -> int
             number = launch or observed.launch
             if not number:
                 raise HostError(target.host, f"service {target.name} was never launched")
-            hide_kept(target, observed.release)
+            kept_files(target)
             reader = target.engine.reader()
             for piece in target.store.whole_log(number):
                 reader.feed(piece)

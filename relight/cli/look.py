@@ -9,7 +9,7 @@ from relight.cli.run import Options, load_project, say_with
 from relight.cli.standing import COLUMNS, row
 from relight.connections import connect
 from relight.core.events import Event, Note, Table, Text
-from relight.deploy.secrets import hide_kept
+from relight.deploy.secrets import kept_files
 from relight.deploy.target import Target, target_of
 from relight.errors import (
     EXIT_OK,
@@ -118,7 +118,7 @@ def logs(
             number = launch or observed.launch
             if not number:
                 raise HostError(target.host, f"service {target.name} was never launched")
-            hide_kept(target, observed.release)
+            kept_files(target)
             data = target.store.log(number, max(4096, lines * 400))
             text = data.decode(errors="replace").splitlines()[-lines:]
             say(Text(host=target.host, text="\n".join(text)))

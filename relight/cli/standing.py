@@ -84,17 +84,19 @@ def _last_event(observed: Observed) -> list[str]:
     event = last.event if last else ""
     at = f" at {last.t}" if last else ""
     why = last.text("why") if last else ""
+    newer = last.text("not_secrets_of") if last else ""
+    others = f"; its secrets are not those of {newer}" if newer else ""
     by_host = "by the host itself (dead-man)"
     if event == "rolled_back" and why == "restart":
         return [f"restarted{at}"]
     if event == "rolled_back":
-        return [f"rolled back{at}: {by_host if why == 'deadman' else why}"]
+        return [f"rolled back{at}: {by_host if why == 'deadman' else why}{others}"]
     if event == "deadman_fired":
         return [f"the host is returning to known-good{at}: {why}"]
     if event == "gave_up":
         return [f"its first deploy died, and was ended{at} {by_host}"]
     if event == "restarted":
-        return [f"started again by the host{at}: {why}"]
+        return [f"started again by the host{at}: {why}{others}"]
     if observed.state == "running" and not observed.confirmed and not observed.locked:
         died = f": its deploy died{at}; deploy it again to prove it"
         return ["not confirmed" + (died if event == "left_unconfirmed" else "")]

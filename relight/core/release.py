@@ -86,6 +86,12 @@ def release_id(known: tuple[str, ...], preset: str, launch_sh: bytes, asked: str
     return f"{max((sequence_of(name) or 0 for name in known), default=0) + 1:04d}{ending}"
 
 
+def another_id(known: tuple[str, ...], release: str) -> str:
+    """Return a new name for bytes that stand under one already: its secrets are others now."""
+    newest = max((sequence_of(name) or 0 for name in known), default=0)
+    return f"{newest + 1:04d}-{release.partition('-')[2]}"
+
+
 def sequence_of(release: str) -> int | None:
     """Return the number that a release's name begins with."""
     head = release.split("-", 1)[0]

@@ -15,6 +15,7 @@ from relight.deploy.build_checks import check_build
 from relight.deploy.capacity import say_fit
 from relight.deploy.look import Seen
 from relight.deploy.remembered import forget, known
+from relight.deploy.secrets import new_values
 from relight.deploy.target import Target
 
 _DISK_NEEDED_KB = 64 * 1024
@@ -48,7 +49,7 @@ def preflight(
 
     What the host remembers as rejected is left out too, unless `retry` forgets it first.
     """
-    if is_unchanged(seen, wanted, retry=retry):
+    if is_unchanged(target, seen, wanted, retry=retry):
         return Found(unchanged=True, summary="nothing changed, and it runs")
     if wanted.secrets or wanted.secret_flags:
         target.project.secrets(target.host, wanted.preset_name)
@@ -86,10 +87,11 @@ def preflight(
     )
 
 
-def is_unchanged(seen: Seen, wanted: Wanted, *, retry: bool = False) -> bool:
+def is_unchanged(target: Target, seen: Seen, wanted: Wanted, *, retry: bool = False) -> bool:
     """Return whether what is asked for is what runs here, confirmed or kept on purpose.
 
-    With `retry` a degraded release is not: what it goes without is tried again.
+    With `retry` a degraded release is not: what it goes without is tried again. A secret that has
+    another value now is a change; only where all else is equal, values are read and compared.
     """
     release = seen.observed.release
     return (
@@ -98,6 +100,7 @@ def is_unchanged(seen: Seen, wanted: Wanted, *, retry: bool = False) -> bool:
         and release.id == seen.observed.current
         and release.asked == wanted.asked
         and not (retry and release.degraded)
+        and not new_values(target, wanted, release.id)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from relight.core import canary as asking
 from relight.core.failure import Diagnosis, FailureClass
 from relight.core.preset import Canary
 from relight.core.release import Release
-from relight.core.takeover import ENV_FILE, read_secret, secret_variable
+from relight.deploy.secrets import api_key
 from relight.deploy.target import Target
 
 if TYPE_CHECKING:
@@ -202,14 +201,8 @@ def _reach(release: Release) -> str:
 
 
 def _authorization(target: Target, release: Release) -> dict[str, str]:
-    key = release.flags.get("api-key")
-    kept_apart = secret_variable("api-key")
-    if "api-key" in release.secret_flags:
-        name = target.engine.secret_file.name
-        key = json.loads(target.store.read_private(name).get(name, "{}")).get("api-key")
-    elif key is None and kept_apart in release.secrets:
-        key = read_secret(target.store.read_release_file(release.id, ENV_FILE), kept_apart)
-    return {"Authorization": f"Bearer {key}"} if isinstance(key, str) else {}
+    key = api_key(target, release)
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
 
 
 def _say(error: Exception) -> str:

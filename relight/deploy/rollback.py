@@ -10,7 +10,7 @@ from relight.core.gave_up import reason_of
 from relight.core.observed import Observed, read_release
 from relight.core.release import Release
 from relight.deploy.proof import client, healthy
-from relight.deploy.secrets import hide_kept
+from relight.deploy.secrets import kept_files, other_values
 from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
 from relight.deploy.watch import Watch
@@ -55,7 +55,7 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     release = read_release(store.read_release_file(back, "release.json"))
     if release is None:
         raise HostError(target.host, f"release.json of {back} cannot be read")
-    hide_kept(target, release)
+    kept = kept_files(target)
     running = observed.state == "running" and not observed.stopping
     if observed.current == back and running and _answers(target, release):
         store.promote(fence, back)
@@ -69,6 +69,10 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     within = max(release.within, limits.within)
     past = past_starts(target, release.preset, release.model)
     store.arm(fence, _DRAIN + within + 120)
+    others = other_values(kept, observed.release, release)
+    if others:
+        what = f"{back} starts with the secrets of then, not those of {observed.current}"
+        target.say(f"{what}: {', '.join(others)}", "warning")
     launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
     readiness = limits.model_copy(update={"within": within, "settle": min(2.0, limits.settle)})
     target.say(f"launch {launch}: {back}, stored bytes")

@@ -1,54 +1,117 @@
-"""Secret values on their way to the host and there: private files, and never shown."""
+"""Secret values on their way to the host and there: private files, and never shown.
+
+They belong to their release, as its launch.sh does: what comes back starts with the set and the
+values of then. The same bytes with another value are a release of their own.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
 
 from relight.core.desired import Wanted
 from relight.core.release import Release
-from relight.core.takeover import ENV_FILE
+from relight.core.takeover import ENV_FILE, secret_variable
 from relight.deploy.target import Target
+from relight.errors import HostError, UsageError
+from relight.store.private import PrivateFiles, read_private
+
+_FORMER_PLACE = b"RELIGHT_SERVICE_DIR"
 
 
-def write_secrets(target: Target, wanted: Wanted) -> None:
-    """Write the service's private files where its preset has secrets; raises InputFaults.
+def secret_files(target: Target, wanted: Wanted) -> dict[str, bytes]:
+    """Return the private files of a release, by name; raises InputFaults for a lost value.
 
-    Variables go to `env`, flags to the engine's own file of flags, as JSON, which is YAML. The
-    values travel as data, never as words of a command line.
+    Variables go to `env`, flags to the engine's own file of flags, as JSON, which is YAML.
     """
     if not wanted.secrets and not wanted.secret_flags:
-        return
+        return {}
     values = target.project.secrets(target.host, wanted.preset_name)
+    files: dict[str, bytes] = {}
     if wanted.secrets:
         lines = [f"{name}={shlex.quote(values[name])}\n" for name in wanted.secrets]
-        target.store.write_private(ENV_FILE, "".join(lines).encode())
+        files[ENV_FILE] = "".join(lines).encode()
     if wanted.secret_flags:
         flags = {name: values[f"--{name}"] for name in wanted.secret_flags}
-        text = json.dumps(flags, ensure_ascii=False)
-        target.store.write_private(target.engine.secret_file.name, text.encode())
+        files[target.engine.secret_file.name] = json.dumps(flags, ensure_ascii=False).encode()
+    return files
 
 
-def hide_kept(target: Target, release: Release | None) -> None:
-    """Let no text of this run show what a host keeps apart for a release: its log may tell it.
+def write_release(target: Target, wanted: Wanted, release: Release, launch_sh: bytes) -> bool:
+    """Write a release and its secrets, whole or not at all; False when it stands there already.
 
-    An engine prints its arguments (SGLang 0.5.10: `api_key=`), and whoever reads the log may not
-    have the reference's source at hand; so the values come from the host's private files.
+    Raises HostError when it was written with other secrets meanwhile, UsageError for a launch.sh
+    that looks for secrets where they no longer are.
     """
-    if release is None or not (release.secrets or release.secret_flags):
-        return
-    files = (ENV_FILE, target.engine.secret_file.name, f"releases/{release.id}/{ENV_FILE}")
-    for name, text in target.store.read_private(*files).items():
-        target.project.hide(kept_values(name, text))
+    files = secret_files(target, wanted)
+    if files and _FORMER_PLACE in launch_sh:
+        what = "the project's own templates/launch.sh.j2 reads secrets from $RELIGHT_SERVICE_DIR"
+        right = 'write "${0%/*}" instead, as the shipped one does: they lie beside launch.sh'
+        raise UsageError(f"{what}; {right}")
+    if target.store.write_release(release, launch_sh, files):
+        return True
+    if new_values(target, wanted, release.id):
+        what = f"another deploy wrote {release.id} at this moment, with other secrets"
+        raise HostError(target.host, what, "deploy again")
+    return False
 
 
-def kept_values(name: str, text: str) -> Iterator[str]:
-    """Return the values in the text of a private file: JSON, or a shell's assignments."""
+def new_values(target: Target, wanted: Wanted, release: str) -> tuple[str, ...]:
+    """Return the names of secrets whose values are not those that a stored release starts with."""
+    files = secret_files(target, wanted)
+    if not files:
+        return ()
+    texts = {name: data.decode() for name, data in files.items()}
+    return _differing(_values(texts), _values(kept_files(target, release).own(release)))
+
+
+def other_values(kept: PrivateFiles, one: Release | None, other: Release) -> tuple[str, ...]:
+    """Return the names of secrets that two releases do not start alike with."""
+    return () if one is None else _differing(_of(kept, one), _of(kept, other))
+
+
+def kept_files(target: Target, release: str = "") -> PrivateFiles:
+    """Return what a host keeps apart for a release (for all without one), hidden from now on.
+
+    An engine prints its arguments (SGLang 0.5.10: `api_key=`), and whoever reads a log may not have
+    the reference's source at hand, or has a newer value; so each value that is kept is hidden.
+    """
+    kept = read_private(target.store, (ENV_FILE, target.engine.secret_file.name), release)
+    for place, text in kept.texts.items():
+        target.project.hide(_parsed(place, text).values())
+    return kept
+
+
+def api_key(target: Target, release: Release) -> str | None:
+    """Return the key that a release's server asks for, from where its launch reads it."""
+    flag, variable = "api-key", secret_variable("api-key")
+    if flag in release.secret_flags or variable in release.secrets:
+        values = _of(kept_files(target, release.id), release)
+        return values.get(flag, values.get(variable))
+    key = release.flags.get(flag)
+    return key if isinstance(key, str) else None
+
+
+def _differing(one: dict[str, str], other: dict[str, str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in one | other if one.get(name) != other.get(name)))
+
+
+def _of(kept: PrivateFiles, release: Release) -> dict[str, str]:
+    values = _values(kept.of(release.id))
+    names = (*release.secrets, *release.secret_flags)
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _values(files: dict[str, str]) -> dict[str, str]:
+    return {name: value for file in files for name, value in _parsed(file, files[file]).items()}
+
+
+def _parsed(place: str, text: str) -> dict[str, str]:
+    """Return the values in a private file, by name: JSON, or a shell's assignments."""
     try:
-        if name.endswith(ENV_FILE):
-            yield from (word.partition("=")[2] for word in shlex.split(text))
-        else:
-            yield from (str(value) for value in dict(json.loads(text)).values())
+        if place.endswith(ENV_FILE):
+            pairs = (word.partition("=") for word in shlex.split(text))
+            return {name: value for name, equals, value in pairs if equals}
+        return {str(name): str(value) for name, value in dict(json.loads(text)).items()}
     except (ValueError, TypeError):
-        return
+        return {}

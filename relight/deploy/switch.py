@@ -16,6 +16,7 @@ from relight.core.release import Given, Release
 from relight.core.time_left import Start, Starts
 from relight.deploy.capacity import await_room
 from relight.deploy.remembered import remember
+from relight.deploy.secrets import write_release
 from relight.deploy.starts import keep_start, known_starts
 from relight.deploy.target import Target
 from relight.deploy.wanted import make_release
@@ -102,7 +103,7 @@ class Switch:
             driver=self.driver,
         )
         if release.id not in self.observed.releases:
-            store.write_release(release, launch_sh)
+            write_release(target, self.wanted, release, launch_sh)
         self.observed = self.observed.with_release(release.id)
         began = time.monotonic()
         preset = self.wanted.preset

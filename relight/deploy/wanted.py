@@ -13,8 +13,9 @@ from relight.core.desired import Wanted, release_of
 from relight.core.engine import EngineSpec
 from relight.core.facts import HostFacts
 from relight.core.language.text_template import render_text
-from relight.core.release import Given, Release
+from relight.core.release import Given, Release, another_id
 from relight.deploy.look import Seen
+from relight.deploy.secrets import new_values
 from relight.deploy.target import Target
 
 TEMPLATE = "launch.sh.j2"
@@ -60,7 +61,10 @@ def make_release(
     gave_up: tuple[Given, ...] = (),
     driver: str = "",
 ) -> tuple[Release, bytes]:
-    """Return a lockfile and its launch.sh; equal bytes keep the name they have in `known`."""
+    """Return a lockfile and its launch.sh; raises InputFaults for a secret that is lost.
+
+    Equal bytes keep the name they have in `known`, with equal secrets.
+    """
     launch_sh = render(target, wanted, recipe)
     origin = {
         "by": f"{getpass.getuser()}@{socket.gethostname()}",
@@ -78,6 +82,11 @@ def make_release(
         gave_up=gave_up,
         origin=origin,
     )
+    if release.id in known and (renewed := new_values(target, wanted, release.id)):
+        have = "has another value" if len(renewed) == 1 else "have other values"
+        what = f"{', '.join(renewed)} {have} than in {release.id}: a release of its own"
+        target.say(what)
+        release = release.model_copy(update={"id": another_id(known, release.id)})
     return release, launch_sh
 
 

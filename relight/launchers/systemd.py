@@ -176,9 +176,10 @@ launcher_boot() {
         end_lock
     fi
     settle_promotion
+    boot_secrets=$(told_secrets "$(pointed current)" "$boot_release")
     new_launch "$boot_release"
     boot_fields="\\"release\\":\\"$boot_release\\",\\"launch\\":$launch"
-    record restarted "$boot_fields,\\"why\\":\\"$boot_why\\""
+    record restarted "$boot_fields,\\"why\\":\\"$boot_why\\"$boot_secrets"
     leave_mutex
     exec sh "$service_dir/host.sh" supervise "$launch"
 }

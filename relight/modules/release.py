@@ -10,6 +10,7 @@ from relight.core.gave_up import gave_up
 from relight.core.model import Frozen
 from relight.core.outcome import Diff, Outcome
 from relight.deploy.preflight import is_unchanged
+from relight.deploy.secrets import write_release
 from relight.deploy.seen import read_seen
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import make_release, port_of, wanted_of
@@ -46,7 +47,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     port = port_of(target, seen) or (0 if scope.check else target.store.free_port(_above(target)))
     wanted = wanted_of(target, seen, port=port)
     current = seen.observed.release
-    if current is not None and is_unchanged(seen, wanted, retry=args.retry):
+    if current is not None and is_unchanged(target, seen, wanted, retry=args.retry):
         values = {"release": current.id, "port": current.port, "degraded": current.degraded}
         return Outcome(values=values, msg=f"{current.id} is what runs")
     refused = {
@@ -67,7 +68,7 @@ def run(args: Args, scope: Scope) -> Outcome:
         before = target.store.read_release_file(current.id, "launch.sh")
     written = release.id not in seen.observed.releases
     if written and not scope.check:
-        written = target.store.write_release(release, launch_sh)
+        written = write_release(target, wanted, release, launch_sh)
     text = launch_sh.decode()
     return Outcome(
         changed=written,

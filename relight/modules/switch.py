@@ -20,7 +20,7 @@ from relight.deploy.effective import keep_effective
 from relight.deploy.look import Seen
 from relight.deploy.preflight import is_unchanged
 from relight.deploy.proof import client, healthy
-from relight.deploy.secrets import write_secrets
+from relight.deploy.secrets import new_values
 from relight.deploy.seen import read_seen
 from relight.deploy.session import LEASE, take_lock
 from relight.deploy.starts import past_starts
@@ -68,7 +68,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     seen = read_seen(args.seen)
     wanted = wanted_of(target, seen, port=args.port)
     current = seen.observed.release
-    if current is not None and is_unchanged(seen, wanted, retry=args.retry):
+    if current is not None and is_unchanged(target, seen, wanted, retry=args.retry):
         with client(target, current) as http:
             wrong = healthy(http, target, current)
         if wrong is None:
@@ -101,9 +101,10 @@ def _launch(
     args: Args, target: Target, wanted: Wanted, seen: Seen, values: dict[str, Any]
 ) -> Outcome:
     """Run the ladder under the lock; `values` is registered whatever happens."""
-    write_secrets(target, wanted)
     observed = target.store.status(args.port)
     left = left_over(wanted, observed)
+    if left is not None and new_values(target, wanted, left.id):
+        left = None
     watch = adopt(target, values["fence"], left, observed) if left is not None else None
     if left is not None and watch is not None:
         _keep_effect(target, wanted, seen, watch, observed)

@@ -104,6 +104,8 @@ def _checked(value: str, name: str) -> str:
         raise _NoValue("what it names is empty")
     if "\0" in value:
         raise _NoValue("what it names holds a NUL byte, which no variable can")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise _NoValue("what it names is not UTF-8 text")
     if name.startswith("--") and value.startswith("-"):
         raise _NoValue("what it names begins with a dash: the engine would take it for a flag")
     return value

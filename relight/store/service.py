@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relight.connections import Connection, Result, Stream
@@ -88,21 +88,28 @@ class ServiceStore:
         )
         self._good(self.connection.control(step, data=self.script.text), "write the host script")
 
-    def write_release(self, release: Release, launch_sh: bytes) -> bool:
-        """Write a release's two files, all or nothing; False when it stands there already."""
+    def write_release(
+        self, release: Release, launch_sh: bytes, private: Mapping[str, bytes] = {}
+    ) -> bool:
+        """Write a release's files, all or nothing; False when it stands there already.
+
+        `private` are its files of secrets, by name; no text passes through a command line.
+        """
         name = shlex.quote(release.id)
         base = f"{self.directory}/releases"
-        lock = release.stored()
+        files = {"launch.sh": launch_sh, "release.json": release.stored(), **private}
+        written = "".join(
+            f'head -c {len(data)} > {file} && [ "$(wc -c < {file})" -eq {len(data)} ] && '
+            for file, data in ((shlex.quote(file), data) for file, data in files.items())
+        )
         step = (
             f"umask 077; [ ! -d {base}/{name} ] || {{ cat >/dev/null; exit {_MISSING}; }}; "
             f"rm -rf {base}/.new-{name} && mkdir -p {base}/.new-{name} && cd {base}/.new-{name} && "
-            f"head -c {len(launch_sh)} > launch.sh && cat > release.json && "
-            f'[ "$(wc -c < launch.sh)" -eq {len(launch_sh)} ] && '
-            f'[ "$(wc -c < release.json)" -eq {len(lock)} ] && chmod 500 launch.sh && '
-            "chmod 400 release.json && { sync launch.sh release.json 2>/dev/null || sync; } && "
+            f"{written}chmod 400 -- * && chmod 500 launch.sh && "
+            "{ sync -- * 2>/dev/null || sync; } && "
             f"mv -T ../.new-{name} ../{name}"
         )
-        result = self.connection.control(step, data=launch_sh + lock, timeout=60)
+        result = self.connection.control(step, data=b"".join(files.values()), timeout=60)
         if result.exit == _MISSING:
             return False
         self._good(result, f"write release {release.id}")
@@ -112,24 +119,6 @@ class ServiceStore:
         """Return a file of a stored release."""
         path = f"{self.directory}/releases/{shlex.quote(release)}/{shlex.quote(name)}"
         return self._good(self.connection.control(f"cat {path}"), f"read {name} of {release}")
-
-    def write_private(self, name: str, text: bytes) -> None:
-        """Write a file of secrets, 0600; the text never passes through a command line."""
-        place = f"{self.directory}/{shlex.quote(name)}"
-        step = f"umask 077; cat > {place}.new && mv -f {place}.new {place}"
-        self._good(self.connection.control(step, data=text), f"write {name}")
-
-    def read_private(self, *names: str) -> dict[str, str]:
-        """Return those of the service's files of secrets that are there, by name."""
-        words = " ".join(map(shlex.quote, names))
-        shown = "printf '%s\\037' \"$one\"; cat -- \"$one\"; printf '\\036'"
-        step = (
-            f"cd {self.directory} 2>/dev/null || exit 0; "
-            f'for one in {words}; do [ ! -f "$one" ] || {{ {shown}; }}; done'
-        )
-        text = self._good(self.connection.control(step), "read private files")
-        parts = (part.partition("\x1f") for part in text.split("\x1e") if part)
-        return {name: content for name, _, content in parts}
 
     def lock(self, holder: dict[str, str], lease: int) -> int:
         """Take the lock and return its fence; raises `Busy` with the holder's own words."""

@@ -20,6 +20,27 @@ settle_promotion() {
         record promoted "\"release\":\"$settle_good\",\"why\":\"found so after an interruption\""
 }
 
+# secret_text RELEASE FILE: what its launch reads; releases of an earlier relight read the service's.
+secret_text() {
+    cat "releases/$1/$2" 2>/dev/null || cat "$2" 2>/dev/null
+}
+
+# told_secrets FROM TO: a field for the ledger where TO does not start with the secrets of FROM. All
+# that lies in a release beside its two files is secret.
+told_secrets() {
+    [ -n "$1" ] || return 0
+    for secret_file in "releases/$1"/* "releases/$2"/*; do
+        secret_file=${secret_file##*/}
+        case $secret_file in
+            launch.sh | release.json | '*') continue ;;
+        esac
+        if [ "$(secret_text "$1" "$secret_file")" != "$(secret_text "$2" "$secret_file")" ]; then
+            printf ',"not_secrets_of":"%s"' "$1"
+            return 0
+        fi
+    done
+}
+
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.
 do_rollback() {
     back_to=${2:-$(pointed known-good)}
@@ -28,20 +49,16 @@ do_rollback() {
     rolled_from=$(pointed current)
     do_stop "$1"
     rolled_start=$(do_start "$back_to") || exit
-    record rolled_back "\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+    rolled_fields="\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+    record rolled_back "$rolled_fields$(told_secrets "$rolled_from" "$back_to")"
     printf '%s\n' "$rolled_start"
 }
 
-# prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch.
+# prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch. A
+# release stays as long as a log of it: with its secrets it is known what that log must not show.
 do_prune() {
     keep_current=$(pointed current)
     keep_good=$(pointed known-good)
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
-        if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ]; then
-            rm -rf -- "releases/$old"
-        fi
-    done
     good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
     # shellcheck disable=SC2012  # launches are numbers
     ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
@@ -49,4 +66,14 @@ do_prune() {
             rm -rf -- "launches/$old"
         fi
     done
+    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
+    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+        if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ] &&
+            ! grep -qxF -- "$old" launches/*/release 2>/dev/null; then
+            rm -rf -- "releases/$old"
+        fi
+    done
+    rm -rf -- releases/.new-* # what was cut off while it was written
+    # An earlier relight kept one set of secrets for all releases; the last one that reads it is gone.
+    grep -q RELIGHT_SERVICE_DIR releases/*/launch.sh 2>/dev/null || rm -f env flags.yaml
 }

@@ -36,13 +36,13 @@ def command_lines() -> str:
 
 
 def test_a_secret_reaches_the_engine_and_nothing_else(rig: Rig) -> None:
-    """Its value stands in the 0600 env file alone: not in scripts, ledger, logs, argv or output."""
+    """It stands in the release's env file alone: not in scripts, ledger, logs, argv or output."""
     rig.env["MY_TOKEN"] = SECRET
     rig.write({"env": {"HF_TOKEN": {"env": "MY_TOKEN"}}})
     ended = rig.deploy()
     assert ended.code == 0, ended.everything
-    env = rig.store() / "env"
-    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    env = rig.store() / "current" / "env"
+    assert stat.S_IMODE(env.stat().st_mode) == 0o400
     pid = rig.observed().pid
     assert f"HF_TOKEN={SECRET}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
     assert SECRET.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -69,7 +69,7 @@ def test_a_command_gives_a_secret(rig: Rig) -> None:
     rig.write({"env": {"HF_TOKEN": {"command": "printf from-a-command"}}})
     ended = rig.deploy()
     assert ended.code == 0, ended.everything
-    assert "HF_TOKEN=from-a-command" in (rig.store() / "env").read_text()
+    assert "HF_TOKEN=from-a-command" in (rig.store() / "current" / "env").read_text()
 
 
 def test_a_value_that_looks_like_a_secret_is_refused(rig: Rig) -> None:
@@ -82,7 +82,7 @@ def test_a_value_that_looks_like_a_secret_is_refused(rig: Rig) -> None:
 
 
 def test_an_api_key_is_on_no_command_line(rig: Rig) -> None:
-    """SGLang reads it from a 0600 file: it guards the server, and stands nowhere else."""
+    """SGLang reads it from a private file: it guards the server, and stands nowhere else."""
     key = "k3y-that-guards"
     rig.env["SERVER_KEY"] = key
     rig.write({"secret_flags": {"api-key": {"env": "SERVER_KEY"}}})
@@ -92,7 +92,7 @@ def test_an_api_key_is_on_no_command_line(rig: Rig) -> None:
     url = f"http://127.0.0.1:{rig.port}/v1/models"
     assert httpx.get(url, timeout=5).status_code == 401
     assert httpx.get(url, headers={"Authorization": f"Bearer {key}"}, timeout=5).is_success
-    assert stat.S_IMODE((rig.store() / "flags.yaml").stat().st_mode) == 0o600
+    assert stat.S_IMODE((rig.store() / "current" / "flags.yaml").stat().st_mode) == 0o400
     log = rig.store() / "launches" / "1" / "server.log"
     assert key in log.read_text()  # SGLang 0.5.10 logs its arguments, the key among them
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

@@ -55,7 +55,26 @@ def test_returns_to_known_good_at_its_deadline(deploying: Served) -> None:
     last = served.ledger().last("rolled_back")
     assert last is not None
     assert last.text("why") == "deadman"
+    assert "not_secrets_of" not in last.details
     assert served.call("promote", served.fence, NEW).returncode == 75
+
+
+def test_returns_to_the_secrets_of_then(deploying: Served) -> None:
+    """Known-good starts with what lies beside it, and the ledger says that it is not the same."""
+    served = deploying
+    releases = served.folder / "releases"
+    for name, text in ((GOOD, "K='the old'\n"), (NEW, "K='the new'\n")):
+        (releases / name / "env").write_text(text)
+        launch = '#!/bin/sh\n. "${0%/*}/env"\necho "given $K"\nexec sleep 600\n'
+        (releases / name / "launch.sh").write_text(launch)
+    served.do("start", NEW)
+    until(lambda: "given the new" in served.log(), 20, "a candidate")
+    lose_lease(served)
+    fired(served)
+    until(lambda: "given the old" in served.log(), 20, "the known-good")
+    last = served.ledger().last("rolled_back")
+    assert last is not None
+    assert last.text("not_secrets_of") == NEW
 
 
 def test_fires_when_the_controller_falls_silent(deploying: Served) -> None:

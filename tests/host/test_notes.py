@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relight.cli.standing import notes
+from relight.core.ledger import read_ledger
 from relight.core.observed import Observed, State
 from tests.host.test_heartbeat import ledger
 
@@ -37,3 +38,23 @@ def test_unconfirmed_first_deploy_asks_to_be_proved() -> None:
     seen = ledger("started 3", "deadman_fired 4", "left_unconfirmed 4")
     (told,) = notes(Observed(state="running", current="0001-a-0", ledger=seen))
     assert told.startswith("not confirmed: its deploy died")
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        ('"rolled_back","why":"deadman"', "by the host itself (dead-man); "),
+        ('"restarted","why":"the host was rebooted"', "the host was rebooted; "),
+    ],
+)
+def test_the_return_of_other_secrets_is_told(event: str, says: str) -> None:
+    """A key that was replaced and counts again is no secret to the operator."""
+    line = f'{{"t":"T","fence":4,"event":{event},"not_secrets_of":"0002-a-1"}}'
+    seen = Observed(
+        state="running",
+        current="0001-a-0",
+        known_good="0001-a-0",
+        ledger=read_ledger(line),
+    )
+    (told,) = notes(seen)
+    assert told.endswith(f"{says}its secrets are not those of 0002-a-1")

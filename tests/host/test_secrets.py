@@ -69,5 +69,6 @@ def test_no_secret_is_written_or_shown(secretive: Field, site: Site, tmp_path: P
     for secret in (TOKEN, KEY):
         assert secret not in said + here
         assert secret not in host.replace(f"grep -rlaE {kept} '{TOKEN}|{KEY}'", "")
-    modes = held.says(site, f"cd {site.store}/main && stat -c %a env flags.yaml . releases").split()
-    assert modes == ["600", "600", "700", "700"]
+    places = "current/env current/flags.yaml . releases current/"
+    modes = held.says(site, f"cd {site.store}/main && stat -c %a {places}").split()
+    assert modes == ["400", "400", "700", "700", "700"]

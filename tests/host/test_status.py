@@ -103,6 +103,29 @@ def test_prune_keeps_what_is_needed(served: Served) -> None:
     assert sorted(path.name for path in (served.folder / "launches").iterdir()) == ["2", "5"]
 
 
+def test_prune_keeps_what_takes_a_secret_out_of_a_log(served: Served) -> None:
+    """A release stays as long as a log of it; an older relight's secrets as long as it is read."""
+    served.lock()
+    for number in range(1, 4):
+        reads = '. "$RELIGHT_SERVICE_DIR/env"; ' if number == 1 else ""
+        served.start(f"000{number}-a-0", reads + RUNS)
+        served.do("stop", 5)
+    folders = served.folder / "releases"
+    (served.folder / "env").touch()
+    (served.folder / "flags.yaml").touch()
+    (folders / ".new-0004-a-0").mkdir()
+    served.do("start", "0001-a-0")
+    served.do("prune", 1)
+    assert sorted(path.name for path in folders.iterdir()) == ["0001-a-0", "0003-a-0"]
+    assert (served.folder / "env").exists()
+    served.do("stop", 5)
+    served.do("start", "0003-a-0")
+    served.do("prune", 1)
+    assert [path.name for path in folders.iterdir()] == ["0003-a-0"]
+    assert not (served.folder / "env").exists()
+    assert not (served.folder / "flags.yaml").exists()
+
+
 def test_log_is_held_within_its_limit(served: Served) -> None:
     """A log that grows for ever keeps its head and its tail, and says that its middle is gone."""
     text = script_text(log_limit="200000", log_head="1000", log_tail="50000")

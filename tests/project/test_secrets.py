@@ -39,7 +39,9 @@ def test_a_file_below_home(lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolved("  A: {file: ~/t}\n", Path("/nowhere")).values == {"A": "x"}
 
 
-def test_every_reference_without_a_value_is_named_at_its_line(lay: Lay) -> None:
+def test_every_reference_without_a_value_is_named_at_its_line(
+    lay: Lay, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All of them in one run."""
 
     def fails(command: str) -> str:
@@ -53,12 +55,22 @@ def test_every_reference_without_a_value_is_named_at_its_line(lay: Lay) -> None:
         "  D: {file: nul}\n"
         "  E: {file: ~nobody-here/x}\n"
         "  F: {file: .}\n"
+        "  G: {env: RELIGHT_BYTES}\n"
     )
+    monkeypatch.setenv("RELIGHT_BYTES", "hunter2\udcff")
     with pytest.raises(InputFaults) as caught:
         resolved(env, root)
     found = caught.value.faults
-    assert [fault.line for fault in found] == [4, 5, 6, 7, 8, 9]
-    words = ["'RELIGHT_NOT_SET' is not set", "No such file", "empty", "NUL", "No such", "directory"]
+    assert [fault.line for fault in found] == [4, 5, 6, 7, 8, 9, 10]
+    words = [
+        "'RELIGHT_NOT_SET' is not set",
+        "No such file",
+        "empty",
+        "NUL",
+        "No such",
+        "directory",
+        "UTF-8",
+    ]
     assert all(word in fault.what for word, fault in zip(words, found, strict=True))
     assert "hunter2" not in str(caught.value)
     with pytest.raises(InputFaults, match="the command 'get it' gave none"):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh 8137164a053e991d: what relight does to one service here; shipped by it.
-script_hash=8137164a053e991d
+# host.sh 0a9a5ed11da68c18: what relight does to one service here; shipped by it.
+script_hash=0a9a5ed11da68c18
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -23,6 +23,32 @@ die() {
 clock() {
     read -r now _ </proc/uptime
     now=${now%%.*}
+}
+
+# pause ROUND: wait a little, longer the longer it takes: what is soon over is soon seen. Adds the
+# milliseconds to $waited.
+pause() {
+    case $1 in
+        [0-4]) set -- 10 0.01 ;;
+        [5-9]) set -- 20 0.02 ;;
+        1?) set -- 50 0.05 ;;
+        *) set -- 200 0.2 ;;
+    esac
+    waited=$((waited + $1))
+    sleep "$2"
+}
+
+# await SECONDS CHECK...: until a check holds; fails when that takes longer.
+await() {
+    await_most=$(($1 * 1000))
+    shift
+    waited=0
+    await_round=0
+    until "$@"; do
+        [ "$waited" -lt "$await_most" ] || return 1
+        pause "$await_round"
+        await_round=$((await_round + 1))
+    done
 }
 
 # look_at PID: sets $started, when the process began, in ticks since boot; fails for a dead one or a
@@ -346,15 +372,15 @@ do_start() {
     put launcher "$launcher_name"
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"
-    begun=0
-    until [ -s "launches/$launch/pid" ] || [ -s "launches/$launch/exit" ]; do
-        begun=$((begun + 1))
-        [ "$begun" -le 400 ] || die 72 "launch $launch did not begin within 20 s"
-        sleep 0.05
-    done
+    await 20 begun "$launch" || die 72 "launch $launch did not begin within 20 s"
     start_pid=
     { read -r start_pid _ <"launches/$launch/pid"; } 2>/dev/null
     printf '%s %s\n' "$launch" "$start_pid"
+}
+
+# begun LAUNCH: whether its engine's process is there, or was.
+begun() {
+    [ -s "launches/$1/pid" ] || [ -s "launches/$1/exit" ]
 }
 
 # supervise LAUNCH: run by a launcher as leader of its own session; keeps the exit status, and passes
@@ -432,20 +458,25 @@ signal_main() {
     ! same_process "launches/$2/pid" || kill -s "$1" "$id_pid" 2>/dev/null || :
 }
 
-# wait_gone LAUNCH TENTHS: until no process of the launch is left. Children whose main process has
+# wait_gone LAUNCH SECONDS: until no process of the launch is left. Children whose main process has
 # been gone for three seconds end by themselves or not at all: they are waited for no longer.
 wait_gone() {
-    orphaned=0
-    tenths=0
-    while [ "$tenths" -lt "$2" ]; do
+    alone_since=
+    renew_at=0
+    gone_round=0
+    waited=0
+    while [ "$waited" -lt $(($2 * 1000)) ]; do
         if ! same_process "launches/$1/pid"; then
             owns "$1" || return 0
-            orphaned=$((orphaned + 1))
-            [ "$orphaned" -lt 15 ] || return 1
+            alone_since=${alone_since:-$waited}
+            [ $((waited - alone_since)) -lt 3000 ] || return 1
         fi
-        [ $((tenths % 50)) -ne 0 ] || renew_lease
-        sleep 0.2
-        tenths=$((tenths + 2))
+        if [ "$waited" -ge "$renew_at" ]; then
+            renew_lease
+            renew_at=$((waited + 5000))
+        fi
+        pause "$gone_round"
+        gone_round=$((gone_round + 1))
     done
     ! owns "$1"
 }
@@ -477,22 +508,22 @@ do_stop() {
     launcher_no_restart "$stop_launch"
     how=drained
     signal_main TERM "$stop_launch"
-    if ! wait_gone "$stop_launch" $(($1 * 10)); then
+    if ! wait_gone "$stop_launch" "$1"; then
         how=interrupted
         signal_main INT "$stop_launch"
-        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 50; then
+        if ! same_process "launches/$stop_launch/pid" || ! wait_gone "$stop_launch" 5; then
             how=killed
             kill_own "$stop_launch"
         fi
     fi
     launcher_stopped "$stop_launch"
-    supervisor_rounds=0
-    while same_process "launches/$stop_launch/supervisor" && [ "$supervisor_rounds" -lt 40 ]; do
-        supervisor_rounds=$((supervisor_rounds + 1)) # it still writes the exit status
-        sleep 0.05
-    done
+    await 2 supervisor_gone "$stop_launch" || : # it still writes the exit status
     [ "$stop_gpu" = no ] || await_gpu
     record stopped "\"launch\":$stop_launch,\"how\":\"$how\""
+}
+
+supervisor_gone() {
+    ! same_process "launches/$1/supervisor"
 }
 
 # serves LAUNCH: whether its main process lives and was not told to stop.
@@ -522,6 +553,27 @@ settle_promotion() {
         record promoted "\"release\":\"$settle_good\",\"why\":\"found so after an interruption\""
 }
 
+# secret_text RELEASE FILE: what its launch reads; releases of an earlier relight read the service's.
+secret_text() {
+    cat "releases/$1/$2" 2>/dev/null || cat "$2" 2>/dev/null
+}
+
+# told_secrets FROM TO: a field for the ledger where TO does not start with the secrets of FROM. All
+# that lies in a release beside its two files is secret.
+told_secrets() {
+    [ -n "$1" ] || return 0
+    for secret_file in "releases/$1"/* "releases/$2"/*; do
+        secret_file=${secret_file##*/}
+        case $secret_file in
+            launch.sh | release.json | '*') continue ;;
+        esac
+        if [ "$(secret_text "$1" "$secret_file")" != "$(secret_text "$2" "$secret_file")" ]; then
+            printf ',"not_secrets_of":"%s"' "$1"
+            return 0
+        fi
+    done
+}
+
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.
 do_rollback() {
     back_to=${2:-$(pointed known-good)}
@@ -530,20 +582,16 @@ do_rollback() {
     rolled_from=$(pointed current)
     do_stop "$1"
     rolled_start=$(do_start "$back_to") || exit
-    record rolled_back "\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+    rolled_fields="\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
+    record rolled_back "$rolled_fields$(told_secrets "$rolled_from" "$back_to")"
     printf '%s\n' "$rolled_start"
 }
 
-# prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch.
+# prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch. A
+# release stays as long as a log of it: with its secrets it is known what that log must not show.
 do_prune() {
     keep_current=$(pointed current)
     keep_good=$(pointed known-good)
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
-        if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ]; then
-            rm -rf -- "releases/$old"
-        fi
-    done
     good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
     # shellcheck disable=SC2012  # launches are numbers
     ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
@@ -551,6 +599,16 @@ do_prune() {
             rm -rf -- "launches/$old"
         fi
     done
+    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
+    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+        if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ] &&
+            ! grep -qxF -- "$old" launches/*/release 2>/dev/null; then
+            rm -rf -- "releases/$old"
+        fi
+    done
+    rm -rf -- releases/.new-* # what was cut off while it was written
+    # An earlier relight kept one set of secrets for all releases; the last one that reads it is gone.
+    grep -q RELIGHT_SERVICE_DIR releases/*/launch.sh 2>/dev/null || rm -f env flags.yaml
 }
 
 # Adoption: a server that somebody started by hand becomes a launch like any other, without a restart.
@@ -738,12 +796,7 @@ do_lock() {
     settle_promotion
     record locked "\"holder\":$2"
     setsid -f sh "$0" hold "$fence" "$1" </dev/null >/dev/null 2>&1 8>&-
-    lock_rounds=0
-    until holds "$fence"; do
-        lock_rounds=$((lock_rounds + 1))
-        [ "$lock_rounds" -le 200 ] || die 72 "the holder of the lock did not begin within 10 s"
-        sleep 0.05
-    done
+    await 10 holds "$fence" || die 72 "the holder of the lock did not begin within 10 s"
     exec 9>&-
     printf '%s\n' "$fence"
 }
@@ -828,12 +881,7 @@ guarded() {
 
 start_guard() {
     launcher_detach guard
-    guard_rounds=0
-    until guarded; do
-        guard_rounds=$((guard_rounds + 1))
-        [ "$guard_rounds" -le 200 ] || die 72 "the dead-man did not begin within 10 s"
-        sleep 0.05
-    done
+    await 10 guarded || die 72 "the dead-man did not begin within 10 s"
 }
 
 # disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.
@@ -956,8 +1004,11 @@ cmd_status() {
     printf 'script=%s\nboot=%s\nuptime=%s\nnow=%s\ndir=%s\nfence=%s\n' \
         "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$(fence_now)"
     printf 'current=%s\nknown_good=%s\n' "$(pointed current)" "$(pointed known-good)"
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    printf 'releases=%s\n' "$(ls -1 releases 2>/dev/null | tr '\n' ' ')"
+    printf 'releases='
+    for status_release in releases/*; do
+        [ ! -d "$status_release" ] || printf '%s ' "${status_release#releases/}"
+    done
+    printf '\n'
     printf 'launch=%s\n' "$status_launch"
     if [ "$status_launch" != 0 ]; then
         # A word that a file does not hold is nothing.
@@ -974,11 +1025,12 @@ cmd_status() {
     printf 'state=%s\n' "$(server_state "$status_launch")"
     printf 'restarts=%s\n' "$(launcher_restarts)"
     printf 'lock=%s\n' "$(lock_state)"
-    printf 'holder=%s\n' "$(head -n 1 lock/holder 2>/dev/null)"
+    first_line lock/holder
+    printf 'holder=%s\n' "$line"
     first_word lock/renewed
     printf 'renewed=%s\n' "$word"
     printf 'deadman=%s\n' "$(deadman_state)"
-    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | tail -n 1 | tr -s ' ' | cut -d' ' -f4)"
+    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | free_of)"
     if [ "${1:-0}" != 0 ]; then
         find_port "$1"
         print_port
@@ -991,6 +1043,19 @@ cmd_status() {
     printf 'ledger:\n'
     tail -n 400 ledger.jsonl 2>/dev/null
     return 0
+}
+
+# free_of: the fourth column of the last line that `df -P` prints.
+free_of() {
+    free_last=
+    while read -r _ _ _ free_blocks _; do free_last=$free_blocks; done
+    printf '%s' "$free_last"
+}
+
+# first_line FILE: sets $line, empty when there is none.
+first_line() {
+    line=
+    { IFS= read -r line <"$1"; } 2>/dev/null || :
 }
 
 # first_word FILE: sets $word, empty when there is none.

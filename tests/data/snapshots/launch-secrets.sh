@@ -6,6 +6,6 @@ export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export CUDA_VISIBLE_DEVICES=0,1
 # Values that are kept apart, in a file that only this user can read.
 set -a
-. "$RELIGHT_SERVICE_DIR/env"
+. "${0%/*}/env"
 set +a
 exec /opt/sglang/bin/python -m sglang.launch_server --model-path /models/m --served-model-name m --port 30000 --tp-size 2

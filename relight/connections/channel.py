@@ -21,20 +21,17 @@ _LOST = (paramiko.SSHException, OSError, EOFError)
 class ChannelPipe:
     """One command of a host.
 
-    Opening waits one round trip; the command is sent without a wait. A first write waits for
-    another: sshd takes no input before the command runs.
+    Its channel was opened ahead, or else opening waits one round trip; the command is sent without
+    a wait. A first write waits for another: sshd takes no input before the command runs.
     """
 
-    def __init__(
-        self, host: str, login: Login, command: str, timeout: float, counted: Callable[[], None]
-    ) -> None:
-        counted()
+    def __init__(self, host: str, login: Login, command: str, counted: Callable[[], None]) -> None:
         self._counted = counted
         self._host = host
         self._login = login
         self._ended = False
         try:
-            self._channel = login.transport.open_session(timeout=timeout)
+            self._channel = login.sessions.take(counted)
         except paramiko.ChannelException as error:
             raise HostError(
                 host,
@@ -54,6 +51,7 @@ class ChannelPipe:
         request.add_string(command)
         try:
             post(login.transport, request)
+            login.sessions.open_ahead()
             self._poll = select.poll()
             self._poll.register(self._channel.fileno(), select.POLLIN)
         except _LOST as error:

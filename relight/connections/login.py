@@ -15,6 +15,7 @@ from paramiko.message import Message
 
 from relight.connections.hostkeys import Strict, Trusting, known
 from relight.connections.reasons import Fleeting, unreachable
+from relight.connections.sessions import Sessions
 from relight.connections.wire import Watch, Wire, dial
 from relight.core.address import Address
 from relight.core.duration import spell
@@ -39,6 +40,7 @@ class Login:
         # sshd answers this one, unlike paramiko's own keepalive: a reply is a sign of life.
         self.transport.packetizer.set_keepalive(self._limit / 6, self._probe)
         self._watch = Watch(wire, self._limit, self._fell_silent)
+        self.sessions = Sessions(self.transport, address.timeout)
 
     @property
     def alive(self) -> bool:
@@ -53,6 +55,7 @@ class Login:
     def close(self) -> None:
         """Close the transport and its gateways, the nearest hop last."""
         self._watch.stop()
+        self.sessions.close()
         _close(self._hops)
 
     def _probe(self) -> None:

@@ -26,9 +26,7 @@ class SshConnection(PipedConnection):
 
     def open_pipe(self, command: str) -> ChannelPipe:
         """Open a session channel for a command."""
-        return ChannelPipe(
-            self.address.name, self._current(), command, self.address.timeout, self.counted
-        )
+        return ChannelPipe(self.address.name, self._current(), command, self.counted)
 
     def transport(self) -> httpx.BaseTransport:
         """Return an HTTP transport whose connections start on the host."""

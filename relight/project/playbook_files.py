@@ -36,10 +36,14 @@ class Reader:
     """Tasks of files that the play reads when it gets there."""
     guarded: bool = False
     """Whether a rescue further out covers what is read."""
+    known: dict[Path, Document] = field(default_factory=dict)
+    """Files that were read already: tasks are often imported in several places."""
 
     def document(self, path: Path) -> Document:
-        """Return a file; raises InputFaults when it is no YAML."""
-        return yaml.read(path, shown(self.root, path))
+        """Return a file, read once; raises InputFaults when it is no YAML."""
+        if path not in self.known:
+            self.known[path] = yaml.read(path, shown(self.root, path))
+        return self.known[path]
 
     def found_in(self, document: Document) -> Found:
         """Return where the faults of a file go."""

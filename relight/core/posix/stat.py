@@ -16,8 +16,11 @@ say exists yes
 link=
 test -z "$follow" || link=-L
 say stat "$(stat $link -c '%f %u %g %s %i %d %h %.9X %.9Y %.9Z %b %o %t %T %U %G' -- "$path")"
-can() { test "$1" "$path" && echo yes || echo no; }
-say access "$(can -r) $(can -w) $(can -x)"
+r=no w=no x=no
+test ! -r "$path" || r=yes
+test ! -w "$path" || w=yes
+test ! -x "$path" || x=yes
+say access "$r $w $x"
 if test -L "$path" && test -z "$follow"; then
   say link "$(readlink -- "$path")"
   say source "$(readlink -f -- "$path")"

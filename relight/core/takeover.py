@@ -129,7 +129,7 @@ def takeover(
     kept = {n: v for n, v in process.environ.items() if n in command.secrets}
     words, hidden = _words(process.argv, frozenset(command.secrets))
     launch_sh = _launch_sh(env, process.cwd, words, secrets=bool(kept or hidden))
-    asked = digest(PRESET, list(process.argv), sorted(env.items()), process.cwd)
+    asked = digest(PRESET, words, sorted(env.items()), process.cwd)
     lines = [f"export {name}={shlex.quote(value)}\n" for name, value in kept.items()]
     lines += [f"{name}={shlex.quote(value)}\n" for name, value in hidden.items()]
     model = command.model or ""

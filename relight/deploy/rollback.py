@@ -10,7 +10,7 @@ from relight.core.gave_up import reason_of
 from relight.core.observed import Observed, read_release
 from relight.core.release import Release
 from relight.deploy.proof import client, healthy
-from relight.deploy.secrets import kept_files, other_values
+from relight.deploy.secrets import kept_files, told_others
 from relight.deploy.starts import keep_start, past_starts
 from relight.deploy.target import Target
 from relight.deploy.watch import Watch
@@ -69,10 +69,9 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
     within = max(release.within, limits.within)
     past = past_starts(target, release.preset, release.model)
     store.arm(fence, _DRAIN + within + 120)
-    others = other_values(kept, observed.release, release)
+    others = told_others(kept, observed.release, release)
     if others:
-        what = f"{back} starts with the secrets of then, not those of {observed.current}"
-        target.say(f"{what}: {', '.join(others)}", "warning")
+        target.say(others, "warning")
     launch, _pid = store.rollback(fence, target.preset.drain if to else _DRAIN, back, why)
     readiness = limits.model_copy(update={"within": within, "settle": min(2.0, limits.settle)})
     target.say(f"launch {launch}: {back}, stored bytes")
@@ -91,6 +90,14 @@ def roll_back(target: Target, fence: int, *, to: str, why: str) -> CameTo:
         return replace(came, missed=True, message=f"{wrong}; {came.message}")
     store.disarm(fence)
     return CameTo(back, serves=False, changed=True, message=f"DARK: {wrong}")
+
+
+def would_bring(target: Target, observed: Observed, back: str) -> str:
+    """Return words for what a rollback would bring back beside the release: secrets of then."""
+    if back not in observed.releases:
+        return ""
+    release = read_release(target.store.read_release_file(back, "release.json"))
+    return "" if release is None else told_others(kept_files(target), observed.release, release)
 
 
 def _nothing_to_return_to(target: Target, fence: int, observed: Observed) -> CameTo:

@@ -7,6 +7,7 @@ values of then. The same bytes with another value are a release of their own.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 from relight.core.desired import Wanted
@@ -16,7 +17,7 @@ from relight.deploy.target import Target
 from relight.errors import HostError, UsageError
 from relight.store.private import PrivateFiles, read_private
 
-_FORMER_PLACE = b"RELIGHT_SERVICE_DIR"
+_FORMER_PLACE = re.compile(rb'RELIGHT_SERVICE_DIR[}"]*/"?(env|flags\.yaml)\b')
 
 
 def secret_files(target: Target, wanted: Wanted) -> dict[str, bytes]:
@@ -44,7 +45,7 @@ def write_release(target: Target, wanted: Wanted, release: Release, launch_sh: b
     that looks for secrets where they no longer are.
     """
     files = secret_files(target, wanted)
-    if files and _FORMER_PLACE in launch_sh:
+    if files and _FORMER_PLACE.search(launch_sh):
         what = "the project's own templates/launch.sh.j2 reads secrets from $RELIGHT_SERVICE_DIR"
         right = 'write "${0%/*}" instead, as the shipped one does: they lie beside launch.sh'
         raise UsageError(f"{what}; {right}")
@@ -65,9 +66,12 @@ def new_values(target: Target, wanted: Wanted, release: str) -> tuple[str, ...]:
     return _differing(_values(texts), _values(kept_files(target, release).own(release)))
 
 
-def other_values(kept: PrivateFiles, one: Release | None, other: Release) -> tuple[str, ...]:
-    """Return the names of secrets that two releases do not start alike with."""
-    return () if one is None else _differing(_of(kept, one), _of(kept, other))
+def told_others(kept: PrivateFiles, now: Release | None, back: Release) -> str:
+    """Return words for what a return to a release brings with it: secrets unlike those of `now`."""
+    names = () if now is None else _differing(_of(kept, now), _of(kept, back))
+    if now is None or not names:
+        return ""
+    return f"{back.id} starts with the secrets of then, not those of {now.id}: {', '.join(names)}"
 
 
 def kept_files(target: Target, release: str = "") -> PrivateFiles:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from relight import __version__
 from relight.core.build import PastedCommand
-from relight.core.release import Release
+from relight.core.release import Release, another_id
 from relight.core.startup import Ending
 from relight.core.takeover import (
     ENV_FILE,
@@ -26,10 +26,10 @@ from relight.deploy.build_checks import read_build
 from relight.deploy.effective import keep_effective
 from relight.deploy.look import look
 from relight.deploy.proof import client, healthy
+from relight.deploy.secrets import kept_files
 from relight.deploy.target import Target
 from relight.deploy.wanted import wanted_of
 from relight.errors import HostError, RelightError, UsageError
-from relight.store.kept import keep
 
 _ANSWER_WITHIN = 15.0
 _DEFAULT_PORT = 30000
@@ -78,9 +78,8 @@ def take_over(target: Target, fence: int, server: Server) -> Release:
     """
     store, process = target.store, server.process
     taken = _takeover(target, server)
-    store.write_release(taken.release, taken.launch_sh)
-    if taken.secrets:
-        keep(store, f"releases/{taken.release.id}/{ENV_FILE}", taken.secrets)
+    secrets = {ENV_FILE: taken.secrets} if taken.secrets else {}
+    store.write_release(taken.release, taken.launch_sh, secrets)
     with client(target, taken.release) as http:
         wrong = healthy(http, target, taken.release)
     if wrong is not None:
@@ -112,6 +111,7 @@ def _explain(target: Target, release: Release, launch: int) -> None:
 
 def _takeover(target: Target, server: Server) -> Takeover:
     """Return the release; the engine's version is what the server itself says, where it does."""
+    known = target.store.status().releases
     taken = takeover(
         server.process,
         server.command,
@@ -119,15 +119,19 @@ def _takeover(target: Target, server: Server) -> Takeover:
         launcher=target.launcher.name,
         port=server.port,
         within=target.preset.readiness.within,
-        known=target.store.status().releases,
+        known=known,
         origin={
             "by": f"{getpass.getuser()}@{socket.gethostname()}",
             "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "relight": __version__,
         },
     )
-    version = _version(target, taken)
-    return replace(taken, release=taken.release.model_copy(update={"engine_version": version}))
+    name = taken.release.id
+    kept = kept_files(target, name).own(name) if name in known else {}
+    if name in known and kept.get(ENV_FILE, "") != taken.secrets.decode():
+        name = another_id(known, name)
+    found = {"id": name, "engine_version": _version(target, taken)}
+    return replace(taken, release=taken.release.model_copy(update=found))
 
 
 def _version(target: Target, taken: Takeover) -> str:

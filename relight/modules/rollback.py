@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
-from relight.deploy.rollback import roll_back
+from relight.deploy.rollback import roll_back, would_bring
 from relight.deploy.session import take_lock
 from relight.deploy.target import target_of
 from relight.modules import Scope
@@ -28,7 +28,11 @@ def run(args: Args, scope: Scope) -> Outcome:
     if scope.check:
         observed = target.store.peek(target.service.port)
         back = args.to or observed.known_good or "nothing: there is no known-good"
-        return Outcome(changed=True, msg=f"would return from {observed.current} to {back}")
+        told = (
+            f"would return from {observed.current} to {back}",
+            would_bring(target, observed, back),
+        )
+        return Outcome(changed=True, msg="; ".join(filter(None, told)))
     fence = args.fence or take_lock(target, "rollback", wait=args.wait)
     try:
         came = roll_back(target, fence, to=args.to, why=args.why)

@@ -121,6 +121,15 @@ def test_secrets_stay_out_of_script_and_lockfile() -> None:
     assert result.release.id.startswith("0004-adopted-")
 
 
+def test_no_name_depends_on_a_secret() -> None:
+    """A hash of a key would let it be guessed: with another key the lockfile is the same."""
+    stored = {
+        taken(process("python3", "--api-key", key), command("api-key")).release.stored()
+        for key in ("hunter2", "hunter3")
+    }
+    assert len(stored) == 1
+
+
 def knows(text: str) -> PastedCommand:
     """Read a command as an engine does that knows one program."""
     if "serve" not in text:

@@ -131,7 +131,7 @@ def test_it_is_known_good_and_runs_on(by_hand: ByHand) -> None:
         assert "hf it" not in (release / name).read_text()
     assert "hunter2" not in ended.everything
     assert "hunter2" not in (rig.store() / "ledger.jsonl").read_text()
-    assert (release / "env").stat().st_mode & 0o777 == 0o600
+    assert (release / "env").stat().st_mode & 0o777 == 0o400
 
     words = Path(f"/proc/{pid}/cmdline").read_bytes()
     failed = rig.deploy("--no-preflight", "--no-benchmark", "--set", "language-only=true")
@@ -143,6 +143,20 @@ def test_it_is_known_good_and_runs_on(by_hand: ByHand) -> None:
     assert Path(f"/proc/{again.pid}/cwd").readlink() == by_hand.folder
     environ = Path(f"/proc/{again.pid}/environ").read_bytes().split(b"\0")
     assert {b"PYTHONPATH=archive.zip", b"HF_TOKEN=hf it's"} <= set(environ)
+
+
+def test_another_key_is_another_release(by_hand: ByHand) -> None:
+    """The same words with a new key, adopted again: the release of then keeps the key of then."""
+    rig = by_hand.rig
+    for key in ("hunter2", "hunter3", "hunter3"):
+        by_hand.start("exec {}", "--api-key", key)
+        ended = rig.run("adopt", "--host", rig.host)
+        assert ended.code == 0, ended.everything
+        assert rig.run("stop", "--host", rig.host).code == 0
+    old, new = sorted((rig.store() / "releases").iterdir())
+    assert old.name.replace("0001-", "0002-") == new.name
+    assert "hunter2" in (old / "env").read_text()
+    assert "hunter3" in (new / "env").read_text()
 
 
 def test_a_deploy_replaces_it_and_leaves_bystanders_alone(by_hand: ByHand) -> None:

@@ -107,6 +107,8 @@ def test_a_rollback_there_and_back(rig: Rig) -> None:
     assert given(rig) == second
     first, later = sorted(one.name for one in (rig.store() / "releases").iterdir())
     for name, expected in ((first, {"api-key": OLD}), (later, second)):
+        checked = rig.run("rollback", "--host", rig.host, "--to", name, "--check")
+        assert "the secrets of then" in said_of(checked.out)
         for words in (("rollback", "--to", name), ("restart",)):
             ended = rig.run(words[0], "--host", rig.host, *words[1:])
             assert ended.code == 0, ended.everything

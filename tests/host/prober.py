@@ -86,7 +86,7 @@ def _answers(port: int) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1.0)
     try:
         connection.request("GET", "/v1/models")
-        return connection.getresponse().status == 200
+        return connection.getresponse().status in (200, 401)  # it may ask for a key
     except (OSError, http.client.HTTPException):
         return False
     finally:

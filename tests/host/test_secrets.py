@@ -10,6 +10,7 @@ import pytest
 
 from tests.host.conftest import AS_ROOT, AS_USER
 from tests.host.field import PRESET, Field, Site
+from tests.host.harm import Act, harm, kill, power
 
 pytestmark = pytest.mark.testbed
 TOKEN, KEY = "t0ken-of-the-hub", "k3y-of-the-server"
@@ -72,3 +73,25 @@ def test_no_secret_is_written_or_shown(secretive: Field, site: Site, tmp_path: P
     places = "current/env current/flags.yaml . releases current/"
     modes = held.says(site, f"cd {site.store}/main && stat -c %a {places}").split()
     assert modes == ["400", "400", "700", "700", "700"]
+
+
+@pytest.mark.parametrize("act", [kill, power], ids=["dead-man", "power cut"])
+def test_what_the_host_returns_to_has_the_secrets_of_then(
+    secretive: Field, monkeypatch: pytest.MonkeyPatch, act: Act
+) -> None:
+    """Nobody is there to ask: the key of then opens the server, and `status` tells of it."""
+    held, site = secretive, AS_ROOT
+    code, said = held.deploy(site, "--no-benchmark")
+    assert code == 0, said
+    good = held.observed(site).known_good
+    other = f"{KEY}-{act.__name__}"
+    monkeypatch.setitem(held.environment, "SERVER_KEY", other)
+    came = harm(held, site, act, "started", change=8)
+    assert held.observed(site).known_good == good, came
+    port = site.services["main"]
+    for key, answer in ((KEY, "200"), (other, "401")):
+        asked = f"http://127.0.0.1:{port}/v1/models -H 'Authorization: Bearer {key}'"
+        words = f"curl -s -o /dev/null -w '%{{http_code}}' {asked}"
+        assert held.says(site, words) == answer
+    _, said = held.run("status", "--host", site.name)
+    assert "its secrets are not those of" in " ".join(said.split())

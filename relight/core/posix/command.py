@@ -29,6 +29,8 @@ found() {
 }
 """
 
+_EXISTS = 'exists() { for one in "$@"; do test -e "$one" && return 0; done; return 1; }'
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -40,7 +42,7 @@ class Limits:
 
 
 def _before(mark: str, limits: Limits) -> str:
-    lines = ['exists() { for one in "$@"; do test -e "$one" && return 0; done; return 1; }']
+    lines = [_EXISTS] if limits.creates or limits.removes else []
     if limits.chdir:
         folder = expanded(limits.chdir)
         lines.append(f"cd -- {folder} 2>/dev/null || {{ printf '{mark} chdir'; exit 2; }}")

@@ -12,15 +12,13 @@ from relight.core.posix.install import expanded_home
 
 _BODY = r"""
 if test ! -e "$path" && { test -n "$follow" || test ! -L "$path"; }; then say exists no; exit 0; fi
-say exists yes
-link=
+link='' r=no w=no x=no
 test -z "$follow" || link=-L
-say stat "$(stat $link -c '%f %u %g %s %i %d %h %.9X %.9Y %.9Z %b %o %t %T %U %G' -- "$path")"
-r=no w=no x=no
 test ! -r "$path" || r=yes
 test ! -w "$path" || w=yes
 test ! -x "$path" || x=yes
-say access "$r $w $x"
+found=$(stat $link -c '%f %u %g %s %i %d %h %.9X %.9Y %.9Z %b %o %t %T %U %G' -- "$path")
+printf 'exists yes\nstat %s\naccess %s\n' "$found" "$r $w $x"
 if test -L "$path" && test -z "$follow"; then
   say link "$(readlink -- "$path")"
   say source "$(readlink -f -- "$path")"

@@ -34,6 +34,7 @@ class Login:
 
     def __init__(self, address: Address, hops: list[fabric.Connection], wire: Wire) -> None:
         self._hops = hops
+        self._wire = wire
         self.transport: paramiko.Transport = hops[-1].transport
         self._lost = "the connection was lost"
         self._limit = 2 * address.timeout
@@ -44,8 +45,8 @@ class Login:
 
     @property
     def alive(self) -> bool:
-        """Whether the transport still stands."""
-        return self.transport.is_active()
+        """Whether the transport still stands; an end that has come and was not read yet counts."""
+        return self.transport.is_active() and not self._wire.ended
 
     @property
     def lost(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 from collections.abc import Callable
@@ -23,6 +24,21 @@ class Wire:
         piece: bytes = self._inner.recv(size)
         self.heard += bool(piece)
         return piece
+
+    @property
+    def ended(self) -> bool:
+        """Whether the peer has closed it, and that is all that is left to read."""
+        wire = self._inner
+        if not isinstance(wire, socket.socket):
+            return False
+        try:
+            poll = select.poll()
+            poll.register(wire, select.POLLIN)
+            return bool(poll.poll(0)) and wire.recv(1, socket.MSG_PEEK) == b""
+        except TimeoutError:  # somebody else read it meanwhile
+            return False
+        except (OSError, ValueError):
+            return True
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

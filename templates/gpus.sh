@@ -5,8 +5,10 @@ if command -v nvidia-smi >/dev/null 2>&1; then
     nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv,noheader,nounits 2>/dev/null |
         sed 's/^/gpu_process=/'
 fi
+# Without a device nobody has one open, and looking through every process takes a while.
+for gpu_device in /dev/nvidia[0-9]* ''; do [ ! -e "$gpu_device" ] || break; done
 # shellcheck disable=SC2012  # the links' targets are wanted
-ls -l /proc/[0-9]*/fd 2>/dev/null |
+[ -z "$gpu_device" ] || ls -ln /proc/[0-9]*/fd 2>/dev/null |
     sed -n '/^\/proc\//h; /-> \/dev\/nvidia[0-9]/{G;s|.*-> /dev/nvidia\([0-9]*\)\n/proc/\([0-9]*\)/fd:|\1 \2|p}' |
     sort -u | while read -r gpu_index gpu_pid; do
     printf 'gpu_holder=%s %s %s\n' "$gpu_index" "$gpu_pid" \

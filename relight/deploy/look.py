@@ -65,6 +65,7 @@ def _step(target: Target) -> str:
             *prelude,
             target.project.template("facts.sh"),
             target.project.template("gpus.sh"),
+            "wait",
             'printf "\\nstatus:\\n"',
             f"[ ! -f {host_script} ] || {status}",
             f'[ -z "$missing_archive" ] || exit {_NO_ARCHIVE}',

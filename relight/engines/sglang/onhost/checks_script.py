@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 import traceback
 from typing import Any, Dict, List
-from unittest import mock
 
 CANDIDATES: Dict[str, List[str]] = {}
 
@@ -40,9 +40,9 @@ def judged(words: List[str]) -> Dict[str, Any]:
     from sglang.srt.server_args import prepare_server_args  # type: ignore[import-not-found]
 
     said = io.StringIO()
+    before = dict(os.environ)
     try:
-        # The checks set variables as they go; the next candidate must not see them.
-        with mock.patch.dict("os.environ"), contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(said):
             arguments = prepare_server_args(words)
             if hasattr(arguments, "resolve_once"):
                 arguments.resolve_once()
@@ -56,6 +56,9 @@ def judged(words: List[str]) -> Dict[str, Any]:
             "message": str(error)[:2000],
             "where": place(error),
         }
+    finally:  # the checks set variables as they go; the next candidate must not see them
+        os.environ.clear()
+        os.environ.update(before)
     return {"ok": True}
 
 

@@ -81,12 +81,17 @@ def read_build(target: Target, wanted: Wanted, *, write: bool) -> Build | None:
 
 def cached_build(target: Target, wanted: Wanted) -> Build | None:
     """Return the flag set of the build where it was read before; starts nothing on the host."""
-    cache = f"{_folder(target, wanted)}/flags.json"
-    result = target.connection.control(f"[ ! -f {cache} ] || cat {cache}")
+    result = target.connection.control(cached_build_step(target, wanted))
     try:
         return target.engine.read_build(result.out)
     except ValueError:
         return None
+
+
+def cached_build_step(target: Target, wanted: Wanted) -> str:
+    """Return the step that prints what was read of the build before, or nothing."""
+    cache = f"{_folder(target, wanted)}/flags.json"
+    return f"[ ! -f {cache} ] || cat {cache}"
 
 
 def _against(target: Target, wanted: Wanted, build: Build) -> Checked:

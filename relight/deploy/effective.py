@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -21,6 +22,9 @@ from relight.deploy.wanted import wanted_of
 from relight.errors import HostError, RelightError
 from relight.store.kept import keep, kept
 from relight.store.service import StaleFence
+
+if TYPE_CHECKING:
+    import httpx
 
 _ANSWER_WITHIN = 15.0
 
@@ -47,13 +51,15 @@ def explain_now(target: Target) -> tuple[Explanation, str]:
     wanted = wanted_of(target, seen, port=release.port)
     build = read_build(target, wanted, write=False)
     reading = reader.reading(Ending(state="running"))
-    groups, _ = _explained(target, release, reading, build, seen.facts)
-    return groups, ""
+    with client(target, release, timeout=_ANSWER_WITHIN) as http:
+        info = server_info(target, http)
+    now = in_effect(target, release, seen.observed.launch, reading, info, build, seen.facts)
+    return now.explanation, ""
 
 
 def stored_effective(target: Target, release: str) -> Effective | None:
     """Return what was kept with a release; None when nothing was, or it cannot be read."""
-    return read_effective(kept(target.store, _place(release)))
+    return read_effective(kept(target.store, place_of(release)))
 
 
 def keep_effective(
@@ -72,47 +78,66 @@ def keep_effective(
     """
     try:
         build = cached_build(target, wanted) if wanted is not None else None
-        groups, info = _explained(target, release, reading, build, facts)
-        now = Effective(
-            release=release.id,
-            launch=launch,
-            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            explanation=groups,
-            info=info,
-        )
+        with client(target, release, timeout=_ANSWER_WITHIN) as http:
+            info = server_info(target, http)
+        now = in_effect(target, release, launch, reading, info, build, facts)
         before = stored_effective(target, former) if former and former != release.id else None
-        keep(target.store, _place(release.id), now.model_dump_json(indent=1).encode())
+        keep(target.store, place_of(release.id), written(now))
     except StaleFence:
         raise
     except (RelightError, TimeoutError, ValueError, OSError) as error:
         target.say(f"what is in effect was not kept: {error}", "warning")
         return
-    if former == release.id:
-        return
-    rows = differences(before, now)
-    if rows:
-        against = f"in effect, against {former}" if before is not None else "asked and not got"
-        target.report(Table(title=f"{release.id}: {against}", columns=COLUMNS, rows=rows))
+    tell_effect(target, before, now, former)
 
 
-def _explained(
-    target: Target, release: Release, reading: Reading, build: Build | None, facts: HostFacts
-) -> tuple[Explanation, dict[str, JsonValue]]:
+def server_info(target: Target, http: httpx.Client) -> dict[str, JsonValue]:
+    """Return what the server says of itself; nothing when it does not answer so."""
     import httpx  # noqa: PLC0415 - start-up time
 
-    info: dict[str, JsonValue] = {}
-    with client(target, release, timeout=_ANSWER_WITHIN) as http:
-        try:
-            answer = http.get(target.engine.endpoints.info).json()
-        except (httpx.HTTPError, ValueError):
-            answer = {}
-    if isinstance(answer, dict):
-        info = answer
+    try:
+        answer = http.get(target.engine.endpoints.info, timeout=_ANSWER_WITHIN).json()
+    except (httpx.HTTPError, ValueError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def in_effect(
+    target: Target,
+    release: Release,
+    launch: int,
+    reading: Reading,
+    info: dict[str, JsonValue],
+    build: Build | None,
+    facts: HostFacts,
+) -> Effective:
+    """Return requested against effective of a launch, as it is kept with its release."""
     compute = facts.gpus[0].compute if facts.gpus else ""
     sm = float(compute) * 10 if compute.replace(".", "", 1).isdigit() else None
-    groups = target.engine.explain(release.flags, info, reading, build, sm)
-    return groups, target.engine.kept_info(info, release.flags, build)
+    return Effective(
+        release=release.id,
+        launch=launch,
+        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        explanation=target.engine.explain(release.flags, info, reading, build, sm),
+        info=target.engine.kept_info(info, release.flags, build),
+    )
 
 
-def _place(release: str) -> str:
+def tell_effect(
+    target: Target, before: Effective | None, now: Effective, former: str | None
+) -> None:
+    """Report what differs in effect from the known-good before; nothing of that one itself."""
+    rows = () if former == now.release else differences(before, now)
+    if rows:
+        against = f"in effect, against {former}" if before is not None else "asked and not got"
+        target.report(Table(title=f"{now.release}: {against}", columns=COLUMNS, rows=rows))
+
+
+def written(effective: Effective) -> bytes:
+    """Return it as it is kept."""
+    return effective.model_dump_json(indent=1).encode()
+
+
+def place_of(release: str) -> str:
+    """Return where it is kept of a release, below the service's folder."""
     return f"effective/{release}.json"

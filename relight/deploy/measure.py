@@ -26,6 +26,7 @@ from relight.deploy.proof import client
 from relight.deploy.target import Target
 from relight.deploy.wanted import wanted_of
 from relight.errors import HostError
+from relight.store.measurements import keep_measurement, kept_measurements
 from relight.store.service import ServiceStore
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def measure(target: Target, fence: int) -> Judged:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     entry = Entry(release=release.id, launch=observed.launch, measurement=run, verdict=verdict)
     name = f"{release.id}.{observed.launch}.{stamp}"
-    store.write_measurement(name, entry.model_dump_json().encode())
+    keep_measurement(store, name, entry.model_dump_json().encode())
     summary = summarize(run)
     if verdict.rows:
         target.report(Table(columns=columns(), rows=rows(verdict)))
@@ -130,7 +131,7 @@ def _sentence(verdict: Verdict, because: str, *, promote: bool) -> str:
 def entries(store: ServiceStore, release: str = "*") -> list[Entry]:
     """Return the stored benchmarks of a release (`*`: all), oldest first; unreadable ones not."""
     found = []
-    for text in store.read_measurements(release, _NEWEST):
+    for text in kept_measurements(store, release, _NEWEST):
         try:
             found.append(Entry.model_validate_json(text))
         except ValidationError:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from relight.connections import Connection, connect
+from relight.core.observed import Observed
 from relight.deploy.target import Target
 from relight.errors import Busy, RelightError, Unreachable
 from relight.store.service import StaleFence
@@ -25,7 +26,14 @@ _BEATS = 6
 
 
 def take_lock(target: Target, why: str, *, wait: float = 0.0, lease: int = LEASE) -> int:
-    """Take the service's lock and return its fence; waits `wait` seconds at most, else Busy.
+    """Take the service's lock and return its fence; waits `wait` seconds at most, else Busy."""
+    return take_lock_and_look(target, why, port=None, wait=wait, lease=lease)[0]
+
+
+def take_lock_and_look(
+    target: Target, why: str, *, port: int | None, wait: float = 0.0, lease: int = LEASE
+) -> tuple[int, Observed]:
+    """Take the lock; return its fence, and how the service and its port stand under it.
 
     A thread renews the lease until the lock is given back or lost, also between the tasks of a
     playbook (one host may wait long for the others). It dies with this process: that is the point.
@@ -40,7 +48,7 @@ def take_lock(target: Target, why: str, *, wait: float = 0.0, lease: int = LEASE
     told = False
     while True:
         try:
-            fence = target.store.lock(holder, lease)
+            fence, observed = target.store.lock(holder, lease, port)
         except Busy as busy:
             if target.stopped() or time.monotonic() >= until:
                 raise
@@ -52,7 +60,7 @@ def take_lock(target: Target, why: str, *, wait: float = 0.0, lease: int = LEASE
         threading.Thread(
             target=_beat, args=(target, fence, lease), name="heartbeat", daemon=True
         ).start()
-        return fence
+        return fence, observed
 
 
 def _beat(target: Target, fence: int, lease: int) -> None:

@@ -11,13 +11,13 @@ from relight.deploy.target import Target
 from relight.errors import RelightError
 from relight.store.kept import keep, kept
 
-_PLACE = "starts.json"
+STARTS = "starts.json"
 
 
 def known_starts(target: Target) -> Starts:
     """Return this host's starts of the service; none when they cannot be read."""
     try:
-        return read_starts(kept(target.store, _PLACE))
+        return read_starts(kept(target.store, STARTS))
     except (RelightError, TimeoutError):
         return Starts()
 
@@ -27,19 +27,22 @@ def past_starts(target: Target, preset: str, model: str) -> tuple[Start, ...]:
     return known_starts(target).like(preset, model)
 
 
-def keep_start(
-    target: Target,
-    release: Release,
-    segments: Sequence[Segment],
-    stop: float = 0.0,
-    known: Starts | None = None,
-) -> None:
-    """Keep how long a start took that became ready; a failure is told and changes nothing.
+def keep_start(target: Target, release: Release, segments: Sequence[Segment]) -> None:
+    """Keep how long a start took that became ready; a failure is told and changes nothing."""
+    try:
+        known = read_starts(kept(target.store, STARTS))
+        now = known.with_start(start_of(release, segments))
+        keep(target.store, STARTS, now.model_dump_json(indent=1).encode())
+    except (RelightError, TimeoutError) as error:
+        target.say(f"how long the start took was not kept: {error}", "warning")
 
-    `stop` are the seconds that stopping the server before it took, 0 where there was none;
-    `known` are the starts before, where they were read under this lock already.
+
+def start_of(release: Release, segments: Sequence[Segment], stop: float = 0.0) -> Start:
+    """Return a start that just became ready.
+
+    `stop` are the seconds that stopping the server before it took, 0 where there was none.
     """
-    start = Start(
+    return Start(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         release=release.id,
         preset=release.preset,
@@ -47,10 +50,3 @@ def keep_start(
         segments=tuple(segments),
         stop=round(stop, 2),
     )
-    try:
-        if known is None or not known.starts:
-            known = read_starts(kept(target.store, _PLACE))
-        now = known.with_start(start)
-        keep(target.store, _PLACE, now.model_dump_json(indent=1).encode())
-    except (RelightError, TimeoutError) as error:
-        target.say(f"how long the start took was not kept: {error}", "warning")

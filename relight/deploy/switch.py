@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
+
+from relight.connections.anew import Anew
 from relight.core.attempt import Attempt, Failed, Ready, Recipe, Refused, refusals
 from relight.core.desired import Wanted
 from relight.core.events import AttemptEnded, Dropped
+from relight.core.facts import HostFacts
 from relight.core.failure import Diagnosis
 from relight.core.gave_up import gave_up
 from relight.core.ladder import Launch, Promote, RollBack, next_step
 from relight.core.observed import Observed
 from relight.core.release import Given, Release
-from relight.core.time_left import Start, Starts
+from relight.core.startup import Ending
+from relight.core.time_left import Starts
+from relight.deploy.before import Before, read_before
 from relight.deploy.capacity import await_room
+from relight.deploy.effective import server_info
+from relight.deploy.proved import Proved, record_proved
 from relight.deploy.remembered import remember
 from relight.deploy.secrets import write_release
-from relight.deploy.starts import keep_start, known_starts
+from relight.deploy.starts import start_of
 from relight.deploy.target import Target
 from relight.deploy.wanted import make_release
 from relight.deploy.watch import Watch
 from relight.errors import HostError
+
+if TYPE_CHECKING:
+    import httpx
 
 _ARM_MARGIN = 120.0
 _STOP_FAILED_WITHIN = 5.0
@@ -35,16 +47,17 @@ class Switch:
     wanted: Wanted
     fence: int
     observed: Observed
-    driver: str = ""
+    facts: HostFacts
     refused: dict[str, str] = field(default_factory=dict)
     remembered: tuple[Refused, ...] = ()
     weights_mib: float = 0.0
     attempts: list[Attempt] = field(default_factory=list)
     release: Release | None = None
     reason: str = ""
-    watch: Watch | None = None
-    starts: Starts = field(default_factory=Starts)
-    past: tuple[Start, ...] = ()
+    anew: Anew | None = None
+    """A connection that promotion will take, opened as soon as the server says it is ready."""
+    before: Before | None = None
+    info: dict[str, JsonValue] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
 
     def run(self) -> bool:
@@ -53,9 +66,6 @@ class Switch:
         What the launches proved is kept on the host, whichever way it ended.
         """
         self.attempts = list(refusals(self.refused, self.remembered))
-        wanted = self.wanted
-        self.starts = known_starts(self.target)
-        self.past = self.starts.like(wanted.preset_name, wanted.preset.model)
         ready = self._climb()
         release = self.release.id if self.release is not None else ""
         remember(self.target, self.wanted, self.attempts, self.refused, release)
@@ -100,7 +110,7 @@ class Switch:
             recipe,
             known=self.observed.releases,
             gave_up=given,
-            driver=self.driver,
+            driver=self.facts.driver,
         )
         if release.id not in self.observed.releases:
             write_release(target, self.wanted, release, launch_sh)
@@ -111,24 +121,41 @@ class Switch:
         within = min(preset.readiness.within, left)
         readiness = preset.readiness.model_copy(update={"within": within})
         drain = preset.drain if first else _STOP_FAILED_WITHIN
-        store.arm(self.fence, drain + readiness.within + readiness.settle + _ARM_MARGIN)
-        self._stop(drain, why)
+        self._stop(drain, why, drain + readiness.within + readiness.settle + _ARM_MARGIN)
         stopped = time.monotonic()
         launch, pid = store.start(self.fence, release.id)
         number = sum(attempt.launched for attempt in self.attempts) + 1
         target.say(f"launch {launch}: {release.id} (pid {pid})")
         self.release = release
-        answers = preset.expect.answers
-        watch = Watch(target, release, launch, self.fence, number, readiness, answers, self.past)
-        self.watch = watch
+        # Read now, while the server loads, when it costs nobody a moment of darkness.
+        before = self.before or read_before(target, self.wanted, self.observed.known_good)
+        self.before = before
+        watch = Watch(
+            target,
+            release,
+            launch,
+            self.fence,
+            number,
+            readiness,
+            preset.expect.answers,
+            (before.starts or Starts()).like(self.wanted.preset_name, preset.model),
+            ready=self.anew.begin if self.anew is not None else lambda: None,
+            proved=self._ask,
+        )
         verdict = watch.run()
         ended = time.monotonic()
         seconds = ended - began
         self.attempts.append(Attempt(recipe=recipe, verdict=verdict, seconds=seconds))
         self._tell(number, release, verdict, seconds)
         if isinstance(verdict, Ready):
-            segments = watch.pace.segments(ended)
-            keep_start(target, release, segments, stopped - began, known=self.starts)
+            start = start_of(release, watch.pace.segments(ended), stopped - began)
+            reading = watch.reader.reading(Ending(state="running"))
+            proved = Proved(release, launch, reading, self.info, start, seconds)
+            good = self.observed.known_good
+            record_proved(target, self.fence, proved, before, self.facts, good)
+
+    def _ask(self, http: httpx.Client) -> None:
+        self.info = server_info(self.target, http)
 
     def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
         """Say once of everything that is given up; what preflight left out was said there."""
@@ -145,15 +172,16 @@ class Switch:
                 )
             self._told.add(one.what)
 
-    def _stop(self, drain: float, why: str) -> None:
-        target = self.target
+    def _stop(self, drain: float, why: str, deadman: float) -> None:
+        """Arm the dead-man, and let nothing of ours run."""
+        target, now = self.target, self.observed
         if self.observed.state == "running" or any(a.launched for a in self.attempts):
             target.say(f"stopping launch (drain up to {drain:.0f} s){': ' + why if why else ''}")
-            how, now = target.store.stop_and_look(self.fence, drain, self.wanted.port)
+            how, now = target.store.stop_and_look(self.fence, drain, deadman, self.wanted.port)
             if how in ("interrupted", "killed"):
                 target.say(f"the server did not drain in {drain:.0f} s: {how}", "warning")
         else:
-            now = target.store.status(self.wanted.port)
+            target.store.arm(self.fence, deadman)
         if now.foreign:
             raise HostError(
                 target.host,
@@ -177,7 +205,6 @@ class Switch:
             )
         )
         if diagnosis is None:
-            store.record(self.fence, "ready", release=release.id, seconds=round(took, 1))
             return
         evidence = diagnosis.evidence.text[:300] if diagnosis.evidence else ""
         store.record(

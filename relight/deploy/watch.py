@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from relight.core.attempt import Failed, Ready
 from relight.core.engine import LogReader
@@ -18,6 +20,9 @@ from relight.deploy.proof import Proof, client
 from relight.deploy.target import Target
 from relight.errors import HostError, Unreachable
 from relight.store.service import StaleFence
+
+if TYPE_CHECKING:
+    import httpx
 
 _TICK = 1.0
 _PULSE_EVERY = 4.0
@@ -37,6 +42,10 @@ class Watch:
     readiness: Readiness
     answers: tuple[Canary, ...] = ()
     past: tuple[Start, ...] = ()
+    ready: Callable[[], None] = lambda: None
+    """Called at the ready line: what may begin while the server is asked for its proof."""
+    proved: Callable[[httpx.Client], None] = lambda _http: None
+    """Called when the proof was good, with its client."""
     reader: LogReader = field(init=False)
     pace: Pace = field(init=False)
     read_bytes: int = 0
@@ -61,11 +70,14 @@ class Watch:
             failed = self._until_ready_line()
             if failed is not None:
                 return failed
+            self.ready()
             proof = Proof(http, self.target, self.release, self.answers, self._announced())
             wrong = self._misplaced(self._pulse()) or proof.usable()
             if wrong is None and self.readiness.settle:
                 wrong = self._settle() or proof.again()
             wrong = wrong or self._confessed()
+            if wrong is None:
+                self.proved(http)
         looked = time.monotonic() - self._pulsed
         if wrong is None and (self.readiness.settle or looked >= _PULSE_EVERY):
             wrong = self._misplaced(self._pulse())

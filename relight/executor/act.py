@@ -57,6 +57,7 @@ def prepare(
         variables=Plain(templar),
         project=settings.project,
         open_connection=opened,
+        anew=lambda: host.anew(**changes),
         report=settings.report,
         check=flag(templar, task.option("check_mode"), default=settings.check),
         diff=flag(templar, task.option("diff"), default=settings.diff),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relight.connections import Connection
+from relight.connections.anew import Anew
 from relight.core.address import Address
 from relight.core.events import HostRecap
 from relight.core.language.recap import counted
@@ -43,6 +44,7 @@ class Host:
     brief: bool = False
     """Whether what runs on the host now is ended at once when the operator says stop."""
     connections: dict[Address, Connection] = field(default_factory=dict)
+    ahead: dict[Address, Anew] = field(default_factory=dict)
     addresses: dict[tuple[Any, ...], Address] = field(default_factory=dict)
     """What tasks said of the host's address, and what that came to."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -58,20 +60,31 @@ class Host:
 
     def open(self, **changes: Any) -> Connection:
         """Return the connection for an address with some fields changed, opened once."""
-        words = tuple(sorted(changes.items()))
+        known = self._address(changes)
         with self.lock:
-            known = self.addresses.get(words)
-        if known is None:
-            address = self.address()
-            known = changed(address, changes) if changes else address
-        with self.lock:
-            self.addresses[words] = known
             connection = self.connections.get(known)
         if connection is None:
             connection = self.connect(known)
             with self.lock:
                 self.connections[known] = connection
         return connection
+
+    def anew(self, **changes: Any) -> Anew:
+        """Return what opens another connection for such an address, the same one until taken."""
+        known = self._address(changes)
+        with self.lock:
+            return self.ahead.setdefault(known, Anew(lambda: self.connect(known)))
+
+    def _address(self, changes: Mapping[str, Any]) -> Address:
+        words = tuple(sorted(changes.items()))
+        with self.lock:
+            known = self.addresses.get(words)
+        if known is None:
+            address = self.address()
+            known = changed(address, changes) if changes else address
+            with self.lock:
+                self.addresses[words] = known
+        return known
 
     def end(self) -> None:
         """End the commands that run on the host now."""
@@ -85,6 +98,9 @@ class Host:
         """Close every connection; the next `open` opens anew."""
         with self.lock:
             connections, self.connections = list(self.connections.values()), {}
+            ahead, self.ahead = list(self.ahead.values()), {}
+        for anew in ahead:
+            anew.close()
         for connection in connections:
             with contextlib.suppress(Exception):
                 connection.close()

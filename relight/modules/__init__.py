@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from relight.connections import Connection
+from relight.connections.anew import Anew
 from relight.core.events import Event
 from relight.core.language.playbook import ModuleSpec
 from relight.project import Project
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 class Scope:
     """What a task may reach on one host, handed to it: there is no ambient context.
 
-    `open_connection` connects at its first call and returns the same connection afterwards.
+    `open_connection` connects at its first call and returns the same connection afterwards;
+    `anew` returns what opens another one, which a task may begin and a later one take.
     `variables` are the task's variables, rendered when they are looked up. `environment` and
     `become` are the task's.
     """
@@ -44,6 +46,7 @@ class Scope:
     variables: Mapping[str, Any]
     project: Project
     open_connection: Callable[[], Connection]
+    anew: Callable[[], Anew]
     report: Callable[[Event], None]
     check: bool = False
     diff: bool = False

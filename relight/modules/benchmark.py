@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
-from relight.deploy.measure import measure
 from relight.deploy.target import target_of
 from relight.modules import Scope
 
@@ -28,6 +27,8 @@ def run(args: Args, scope: Scope) -> Outcome:
         scope.report,
         stopped=scope.stopped,
     )
+    from relight.deploy.measure import measure  # noqa: PLC0415 - start-up time
+
     judged = measure(target, args.fence)
     return Outcome(
         failed=not judged.promote,

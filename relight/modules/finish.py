@@ -11,8 +11,6 @@ from relight.errors import EXIT_DARK, EXIT_ROLLED_BACK
 from relight.modules import Scope
 from relight.store.service import StaleFence
 
-_DONE = ("promoted", "confirmed", "kept", "rolled_back")
-
 
 class Args(Frozen):
     """`fence` is what `switch` registered; 0 means that it never took the lock."""
@@ -30,20 +28,12 @@ def run(args: Args, scope: Scope) -> Outcome:
     )
     store = target.store
     try:
-        entries = [one for one in store.ledger().entries if one.fence == args.fence]
-        begun = any(one.event in ("stopping", "started") for one in entries)
-        done = any(one.event in _DONE for one in entries)
-        if begun and not done:
+        if store.finish(args.fence) == "begun":
             came = roll_back(target, args.fence, to="", why="interrupted")
             store.unlock(args.fence)
             code = EXIT_ROLLED_BACK if came.serves else EXIT_DARK
             values = {"serves": came.serves, "release": came.release}
             return Outcome(changed=True, msg=came.message, values=values, exit_code=code)
-        if done:
-            store.let_go(args.fence)
-        else:
-            # A dead-man that is armed now is a dead deploy's: unlocking lets it act.
-            store.unlock(args.fence)
     except StaleFence as stale:
         observed = store.status()
         since = taken_over(observed.ledger, args.fence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from relight.connections import connect
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.deploy.target import target_of
@@ -26,7 +25,7 @@ def run(args: Args, scope: Scope) -> Outcome:
     """Promote; a host that cannot be reached anew is not promoted, and its dead-man returns it."""
     if scope.check:
         return Outcome(changed=True, msg="would promote what proves itself")
-    connection = connect(scope.open_connection().address)
+    connection = scope.anew().take()
     try:
         target = target_of(scope.project, scope.host, args.service, connection, scope.report)
         store = target.store

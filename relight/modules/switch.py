@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from relight.connections.anew import Anew
 from relight.core.attempt import Refused
 from relight.core.desired import Wanted
 from relight.core.duration import spell
@@ -22,7 +24,7 @@ from relight.deploy.preflight import is_unchanged
 from relight.deploy.proof import client, healthy
 from relight.deploy.secrets import new_values
 from relight.deploy.seen import read_seen
-from relight.deploy.session import LEASE, take_lock
+from relight.deploy.session import LEASE, take_lock_and_look
 from relight.deploy.starts import past_starts
 from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
@@ -83,10 +85,12 @@ def run(args: Args, scope: Scope) -> Outcome:
     if no_way_back:
         target.say(f"{no_way_back}; a launch that fails will leave this service dark", "warning")
     why = f"deploy {wanted.preset_name}"
-    fence = take_lock(target, why, wait=args.wait, lease=args.lease)
+    fence, observed = take_lock_and_look(
+        target, why, port=args.port, wait=args.wait, lease=args.lease
+    )
     values: dict[str, Any] = {"fence": fence, "known_good": seen.observed.known_good}
     try:
-        return _launch(args, target, wanted, seen, values)
+        return _launch(args, target, wanted, replace(seen, observed=observed), values, scope.anew())
     except Unreachable as lost:
         why = str(lost).removeprefix(f"{lost.host}: unreachable: ")
         by_itself = f"it returns to its known-good by itself within {args.lease} s"
@@ -98,10 +102,15 @@ def run(args: Args, scope: Scope) -> Outcome:
 
 
 def _launch(
-    args: Args, target: Target, wanted: Wanted, seen: Seen, values: dict[str, Any]
+    args: Args,
+    target: Target,
+    wanted: Wanted,
+    seen: Seen,
+    values: dict[str, Any],
+    anew: Anew,
 ) -> Outcome:
     """Run the ladder under the lock; `values` is registered whatever happens."""
-    observed = target.store.status(args.port)
+    observed = seen.observed
     left = left_over(wanted, observed)
     if left is not None and new_values(target, wanted, left.id):
         left = None
@@ -116,10 +125,11 @@ def _launch(
         wanted=wanted,
         fence=values["fence"],
         observed=observed,
-        driver=seen.facts.driver,
+        facts=seen.facts,
         refused=args.refused,
         remembered=args.remembered,
         weights_mib=args.weights_mib,
+        anew=anew,
     )
     ready = switch.run()
     values["attempts"] = sum(attempt.launched for attempt in switch.attempts)
@@ -129,10 +139,9 @@ def _launch(
         return Outcome(
             failed=True, msg=f"no launch became ready: {why} ({switch.reason})", values=values
         )
-    release, watch = switch.release, switch.watch
-    if release is None or watch is None:
-        raise RuntimeError("a ready switch has a release, and has watched it")
-    _keep_effect(target, wanted, seen, watch, observed)
+    release = switch.release
+    if release is None:
+        raise RuntimeError("a ready switch has a release")
     values |= {"release": release.id, "degraded": release.degraded}
     if release.degraded and args.strict:
         return Outcome(failed=True, msg=f"degraded, and --strict: {_given(release)}", values=values)

@@ -12,6 +12,7 @@ from relight.core.observed import Observed, Pulse, read_holder, read_pulse, read
 from relight.core.release import Release
 from relight.errors import Busy, HostError, Unreachable
 from relight.store.host_script import HostScript
+from relight.store.steps import in_one
 
 _MISSING = 91
 _STALE_FENCE = 75
@@ -120,26 +121,44 @@ class ServiceStore:
         path = f"{self.directory}/releases/{shlex.quote(release)}/{shlex.quote(name)}"
         return self._good(self.connection.control(f"cat {path}"), f"read {name} of {release}")
 
-    def lock(self, holder: dict[str, str], lease: int) -> int:
-        """Take the lock and return its fence; raises `Busy` with the holder's own words."""
-        text = "{" + fields(**holder) + "}"
-        result = self._current(self.command("lock", lease, text), again=False)
+    def lock(
+        self, holder: dict[str, str], lease: int, port: int | None = None
+    ) -> tuple[int, Observed]:
+        """Take the lock; returns its fence and, given a port, how the service stands under it.
+
+        Raises `Busy` with the holder's own words.
+        """
+        words = (lease, "{" + fields(**holder) + "}", *(() if port is None else (port,)))
+        result = self._current(self.command("lock", *words), again=False)
         if result.exit == _LOCKED:
             raise Busy(f"{self.host}: service {self.service} is held by {read_holder(result.out)}")
-        return int(self._good(result, "take the lock").strip())
+        fence, _, seen = self._good(result, "take the lock").partition("\n")
+        return int(fence), read_status(seen)
 
     def unlock(self, fence: int) -> None:
         """Give the lock back."""
         self._do("give the lock back", "unlock", fence)
 
-    def let_go(self, fence: int) -> None:
-        """Disarm the dead-man and give the lock back."""
-        step = f"{self.command('disarm', fence)} && {self.command('unlock', fence)}"
-        self._good(self.connection.control(step), "give the lock back")
+    def finish(self, fence: int) -> str:
+        """Give the lock back, and disarm the dead-man when this deploy has confirmed or undone.
 
-    def record(self, fence: int, event: str, **details: object) -> None:
-        """Append an event to the ledger."""
-        self._do("write the ledger", "record", fence, event, fields(**details))
+        Returns `settled` then, `untouched` when it had begun nothing, and `begun`, with nothing
+        changed, when what it began is still to be undone.
+        """
+        return self._do("give the lock back", "finish", fence).strip()
+
+    def record(
+        self, fence: int, event: str, *then: str, data: bytes = b"", **details: object
+    ) -> tuple[Result, ...]:
+        """Append an event to the ledger.
+
+        `then` are steps that run afterwards in the same round trip, with `data` as their stdin;
+        returns how they ended, the one that failed being the last.
+        """
+        written = self.command("record", fence, event, fields(**details))
+        first, *rest = in_one(self.connection, (f"{written} </dev/null", *then), data=data)
+        self._good(first, "write the ledger")
+        return tuple(rest)
 
     def arm(self, fence: int, seconds: float) -> None:
         """Arm the dead-man, or move its deadline."""
@@ -159,11 +178,15 @@ class ServiceStore:
             "stop the server", "stop", fence, int(drain), timeout=drain + 60, own_channel=True
         ).strip()
 
-    def stop_and_look(self, fence: int, drain: float, port: int) -> tuple[str, Observed]:
-        """Stop the server; returns what `stop` does, and how the service stands then."""
-        stop, status = self.command("stop", fence, int(drain)), self.command("status", port)
-        step = f"how=$({stop}) || exit $?; printf '%s\\n' \"$how\"; exec {status}"
-        text = self._good(self.connection.run(step, timeout=drain + 90), "stop the server")
+    def stop_and_look(
+        self, fence: int, drain: float, deadman: float, port: int
+    ) -> tuple[str, Observed]:
+        """Arm the dead-man and stop the server, if one runs.
+
+        Returns what `stop` does, and how the service stands then.
+        """
+        words = ("stop", fence, int(drain), int(deadman), port)
+        text = self._do("stop the server", *words, timeout=drain + 90, own_channel=True)
         how, _, seen = text.partition("\n")
         return how.strip(), read_status(seen)
 
@@ -179,9 +202,7 @@ class ServiceStore:
 
     def confirm(self, fence: int, release: str, keep: int) -> None:
         """Make the running release the known-good, disarm the dead-man and take old things away."""
-        steps = (("promote", fence, release), ("disarm", fence), ("prune", fence, keep))
-        step = " && ".join(self.command(*words) for words in steps)
-        self._good(self._twice(step), f"promote {release}")
+        self._do_twice(f"promote {release}", "confirm", fence, release, keep)
 
     def rollback(self, fence: int, drain: float, release: str, why: str) -> tuple[int, int]:
         """Stop what runs and start stored bytes; returns the new launch and its main process."""
@@ -207,24 +228,6 @@ class ServiceStore:
     def renew(self, fence: int) -> None:
         """Renew the lease and nothing else."""
         self._do("renew the lease", "renew", fence)
-
-    def write_measurement(self, name: str, text: bytes) -> None:
-        """Keep what a benchmark measured, under the launch that it measured."""
-        folder = f"{self.directory}/measurements"
-        place = f"{folder}/{shlex.quote(name)}.json"
-        step = f"umask 077; mkdir -p {folder} && cat > {place}.new && mv -f {place}.new {place}"
-        self._good(self.connection.control(step, data=text), "keep the measurement")
-
-    def read_measurements(self, releases: str, newest: int = 8) -> list[str]:
-        """Return what was measured of a release (`*`: of all), oldest first."""
-        which = "*" if releases == "*" else shlex.quote(releases) + "."
-        step = (
-            f"cd {self.directory}/measurements 2>/dev/null || exit 0; "
-            f"ls -1tr -- {which}*.json 2>/dev/null | tail -n {int(newest)} | "
-            "while read -r one; do cat -- \"$one\"; printf '\\036'; done"
-        )
-        text = self._good(self.connection.control(step, timeout=60), "read measurements")
-        return [part for part in text.split("\x1e") if part.strip()]
 
     def pulse(self, launch: int, fence: int, port: int) -> Pulse:
         """Look at a launch, and renew the lease on the way."""

@@ -54,20 +54,28 @@ do_rollback() {
     printf '%s\n' "$rolled_start"
 }
 
+# beyond KEEP FOLDER: what a folder holds beyond the KEEP newest, whose names begin with the highest
+# numbers.
+beyond() {
+    beyond_keep=$1
+    set -- "$2"/*
+    [ $# -gt "$beyond_keep" ] || return 0
+    printf '%s\n' "$@" | cut -d/ -f2 | sort -rn | tail -n "+$((beyond_keep + 1))"
+}
+
 # prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch. A
 # release stays as long as a log of it: with its secrets it is known what that log must not show.
 do_prune() {
     keep_current=$(pointed current)
     keep_good=$(pointed known-good)
-    good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
-    # shellcheck disable=SC2012  # launches are numbers
-    ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+    good_launch=
+    [ -z "$(beyond "$1" launches)" ] || good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
+    beyond "$1" launches | while read -r old; do
         if [ "$old" != "$(last_launch)" ] && [ "$old" != "${good_launch:-0}" ]; then
             rm -rf -- "launches/$old"
         fi
     done
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+    beyond "$1" releases | while read -r old; do
         if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ] &&
             ! grep -qxF -- "$old" launches/*/release 2>/dev/null; then
             rm -rf -- "releases/$old"

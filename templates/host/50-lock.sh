@@ -84,6 +84,23 @@ do_unlock() {
     record unlocked
 }
 
+# finish: give the lock back unless this deploy has begun something that it neither confirmed nor undid;
+# prints `settled`, `begun` (nothing is changed then) or `untouched`. A dead-man that is armed though nothing
+# was begun is a dead deploy's: unlocking lets it act.
+do_finish() {
+    finish_fence=$(fence_now)
+    finish_events=" $(tail -n 400 ledger.jsonl 2>/dev/null |
+        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${finish_fence}[,}].*/\1/p" | tr '\n' ' ')"
+    finish_came=untouched
+    case $finish_events in
+        *' promoted '* | *' confirmed '* | *' kept '* | *' rolled_back '*) finish_came=settled ;;
+        *' stopping '* | *' started '*) finish_came=begun ;;
+    esac
+    [ "$finish_came" != settled ] || do_disarm
+    [ "$finish_came" = begun ] || do_unlock
+    printf '%s\n' "$finish_came"
+}
+
 lock_state() {
     if [ -e lock/held ] && holds "$(fence_now)"; then echo held; else echo free; fi
 }

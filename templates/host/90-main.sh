@@ -15,23 +15,29 @@ case $command in
     lock)
         enter_mutex
         do_lock "$1" "$2"
+        leave_mutex
+        [ -z "${3:-}" ] || cmd_status "$3"
         ;;
     # Without the mutex: a heartbeat must not wait for a long step. Checking the fence renews the lease.
     renew) check_fence "$1" ;;
-    record | unlock | arm | disarm | start | stop | promote | rollback | prune | quit | adopt)
+    record | unlock | finish | arm | disarm | start | stop | promote | confirm | rollback | prune | quit | adopt)
         enter_mutex
         check_fence "$1"
         shift
         case $command in
             record) record "$1" "${2:-}" ;;
             unlock) do_unlock ;;
+            finish) do_finish ;;
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop)
+            stop) # DRAIN [DEADMAN PORT]: armed first, and looked at afterwards
                 how=
+                [ -z "${2:-}" ] || do_arm "$2"
                 do_stop "$1"
+                leave_mutex
                 printf '%s\n' "$how"
+                [ -z "${3:-}" ] || cmd_status "$3"
                 ;;
             quit)
                 put stopped yes
@@ -42,6 +48,11 @@ case $command in
                 printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
+            confirm) # RELEASE KEEP
+                do_promote "$1"
+                do_disarm
+                do_prune "$2"
+                ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;
             adopt) do_adopt "$1" "$2" "$3" "$4" ;;

@@ -47,6 +47,7 @@ def _run(connection: LocalConnection, module: str, root: Path, **args: Any) -> O
         variables={},
         project=place,
         open_connection=lambda: connection,
+        anew=lambda: pytest.fail("no second connection"),
         report=lambda _event: None,
         folder=str(root),
     )

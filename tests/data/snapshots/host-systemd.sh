@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh 0b4db35d1fee035e: what relight does to one service here; shipped by it.
-script_hash=0b4db35d1fee035e
+# host.sh 9da630a30c51c27b: what relight does to one service here; shipped by it.
+script_hash=9da630a30c51c27b
 launcher_name=systemd
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -184,13 +184,19 @@ last_launch() {
 
 # Whose is it: the processes of one launch. A foreign process is never ours.
 
-# processes: "PID SESSION UTIME STIME" of every living process, one a line, in two forks. A process whose
+# processes SESSION PID...: "PID SESSION UTIME STIME" of every living process of the session, and of those
+# that are named, one a line; grep may let others through, and spares sed most of them. A process whose
 # main thread has ended reads as a zombie while other threads still hold its port and memory: the
 # twentieth field, the number of its threads, tells the two apart.
-processes() {
+processes() (
+    of_session=$1
+    shift
+    set -- - "$@" # never an empty choice
+    IFS='|'
     cat /proc/[0-9]*/stat 2>/dev/null |
+        grep -E "^($*) | $of_session " |
         sed -n -e '/^[0-9]* (.*) Z \([-0-9]* \)\{16\}[01] /d' -e 's/^\([0-9]*\) (.*) [^X] [0-9]* [0-9]* \([0-9]*\) \([-0-9]* \)\{7\}\([0-9]*\) \([0-9]*\) .*/\1 \2 \4 \5/p'
-}
+)
 
 # find_own LAUNCH: sets $own, the living processes of the launch but relight's own two (" PID PID "), and
 # $own_ticks, their CPU time. Three proofs, since each has a hole: the session (a child may leave it),
@@ -215,8 +221,10 @@ find_own() {
     own_keeper=0
     ! same_process "$own_dir/keeper" || own_keeper=$id_pid
     own_marked=" $(marked_pids "$1" | tr '\n' ' ') "
-    own_table=$(processes)
+    # shellcheck disable=SC2086  # process numbers, split on purpose
+    own_table=$(processes "$own_session" $own_marked)
     while read -r own_pid own_member own_user own_kernel; do
+        [ -n "$own_pid" ] || continue # nobody at all
         [ "$own_pid" != "$own_supervisor" ] && [ "$own_member" != "$own_keeper" ] || continue
         [ "$own_pid" != "$$" ] || continue
         if [ "$own_member" != "$own_session" ] || [ "$own_session" = 0 ]; then
@@ -587,20 +595,28 @@ do_rollback() {
     printf '%s\n' "$rolled_start"
 }
 
+# beyond KEEP FOLDER: what a folder holds beyond the KEEP newest, whose names begin with the highest
+# numbers.
+beyond() {
+    beyond_keep=$1
+    set -- "$2"/*
+    [ $# -gt "$beyond_keep" ] || return 0
+    printf '%s\n' "$@" | cut -d/ -f2 | sort -rn | tail -n "+$((beyond_keep + 1))"
+}
+
 # prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch. A
 # release stays as long as a log of it: with its secrets it is known what that log must not show.
 do_prune() {
     keep_current=$(pointed current)
     keep_good=$(pointed known-good)
-    good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
-    # shellcheck disable=SC2012  # launches are numbers
-    ls -1 launches 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+    good_launch=
+    [ -z "$(beyond "$1" launches)" ] || good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
+    beyond "$1" launches | while read -r old; do
         if [ "$old" != "$(last_launch)" ] && [ "$old" != "${good_launch:-0}" ]; then
             rm -rf -- "launches/$old"
         fi
     done
-    # shellcheck disable=SC2012  # release names are our own: digits, letters, dots and dashes
-    ls -1 releases 2>/dev/null | sort -rn | tail -n "+$(($1 + 1))" | while read -r old; do
+    beyond "$1" releases | while read -r old; do
         if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ] &&
             ! grep -qxF -- "$old" launches/*/release 2>/dev/null; then
             rm -rf -- "releases/$old"
@@ -852,6 +868,23 @@ do_unlock() {
         kill "$id_pid" 2>/dev/null || :
     fi
     record unlocked
+}
+
+# finish: give the lock back unless this deploy has begun something that it neither confirmed nor undid;
+# prints `settled`, `begun` (nothing is changed then) or `untouched`. A dead-man that is armed though nothing
+# was begun is a dead deploy's: unlocking lets it act.
+do_finish() {
+    finish_fence=$(fence_now)
+    finish_events=" $(tail -n 400 ledger.jsonl 2>/dev/null |
+        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${finish_fence}[,}].*/\1/p" | tr '\n' ' ')"
+    finish_came=untouched
+    case $finish_events in
+        *' promoted '* | *' confirmed '* | *' kept '* | *' rolled_back '*) finish_came=settled ;;
+        *' stopping '* | *' started '*) finish_came=begun ;;
+    esac
+    [ "$finish_came" != settled ] || do_disarm
+    [ "$finish_came" = begun ] || do_unlock
+    printf '%s\n' "$finish_came"
 }
 
 lock_state() {
@@ -1304,23 +1337,29 @@ case $command in
     lock)
         enter_mutex
         do_lock "$1" "$2"
+        leave_mutex
+        [ -z "${3:-}" ] || cmd_status "$3"
         ;;
     # Without the mutex: a heartbeat must not wait for a long step. Checking the fence renews the lease.
     renew) check_fence "$1" ;;
-    record | unlock | arm | disarm | start | stop | promote | rollback | prune | quit | adopt)
+    record | unlock | finish | arm | disarm | start | stop | promote | confirm | rollback | prune | quit | adopt)
         enter_mutex
         check_fence "$1"
         shift
         case $command in
             record) record "$1" "${2:-}" ;;
             unlock) do_unlock ;;
+            finish) do_finish ;;
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop)
+            stop) # DRAIN [DEADMAN PORT]: armed first, and looked at afterwards
                 how=
+                [ -z "${2:-}" ] || do_arm "$2"
                 do_stop "$1"
+                leave_mutex
                 printf '%s\n' "$how"
+                [ -z "${3:-}" ] || cmd_status "$3"
                 ;;
             quit)
                 put stopped yes
@@ -1331,6 +1370,11 @@ case $command in
                 printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
+            confirm) # RELEASE KEEP
+                do_promote "$1"
+                do_disarm
+                do_prune "$2"
+                ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;
             adopt) do_adopt "$1" "$2" "$3" "$4" ;;

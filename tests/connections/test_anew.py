@@ -1,0 +1,84 @@
+"""A connection that is opened ahead is new, is taken once, and is never left open."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from relight.connections import Connection, connect
+from relight.connections.anew import Anew
+from relight.core.address import Address
+from relight.errors import Unreachable
+
+HERE = Address(name="here", connection="local")
+
+
+class _Opener:
+    """Opens connections to this machine, and remembers them."""
+
+    def __init__(self) -> None:
+        self.opened: list[Connection] = []
+        self.allowed = threading.Event()
+        self.allowed.set()
+
+    def __call__(self) -> Connection:
+        assert self.allowed.wait(20)
+        self.opened.append(connect(HERE))
+        return self.opened[-1]
+
+
+def _closed(connection: Connection) -> bool:
+    """Whether nothing can be started over it any more, or nothing of it is left open."""
+    return getattr(connection, "_resident", None) is None
+
+
+def test_it_is_opened_in_the_background_and_once() -> None:
+    """Two begins open one connection; who takes it has that one, and the next one another."""
+    opener = _Opener()
+    anew = Anew(opener)
+    anew.begin()
+    anew.begin()
+    first = anew.take()
+    assert opener.opened == [first]
+    second = anew.take()
+    assert opener.opened == [first, second]
+    assert second is not first
+
+
+def test_nobody_waits_for_it_who_does_not_take_it() -> None:
+    """To begin and to close return at once, however long the host takes."""
+    opener = _Opener()
+    opener.allowed.clear()
+    anew = Anew(opener)
+    anew.begin()
+    anew.close()
+    assert opener.opened == []
+    opener.allowed.set()
+
+
+def test_what_went_wrong_is_told_to_the_taker() -> None:
+    """A host that cannot be reached anew is an error there, and not before."""
+
+    def refuse() -> Connection:
+        raise Unreachable("here", "it refuses")
+
+    anew = Anew(refuse)
+    anew.begin()
+    with pytest.raises(Unreachable, match="it refuses"):
+        anew.take()
+
+
+def test_what_nobody_took_is_closed() -> None:
+    """A deploy that failed leaves no second connection behind."""
+    opener = _Opener()
+    anew = Anew(opener)
+    anew.begin()
+    taken = anew.take()
+    taken.control(":")
+    assert not _closed(taken)
+    taken.close()
+    anew.begin()
+    anew.close()
+    anew.close()
+    assert all(_closed(one) for one in opener.opened)

@@ -65,9 +65,9 @@ def _step(target: Target) -> str:
             *prelude,
             target.project.template("facts.sh"),
             target.project.template("gpus.sh"),
+            f"relight_status=$([ ! -f {host_script} ] || {status})",
             "wait",
-            'printf "\\nstatus:\\n"',
-            f"[ ! -f {host_script} ] || {status}",
+            'printf "\\nstatus:\\n%s\\n" "$relight_status"',
             f'[ -z "$missing_archive" ] || exit {_NO_ARCHIVE}',
         ]
     )

@@ -174,19 +174,19 @@ class Switch:
 
     def _stop(self, drain: float, why: str, deadman: float) -> None:
         """Arm the dead-man, and let nothing of ours run."""
-        target, now = self.target, self.observed
+        target, foreign = self.target, self.observed.foreign
         if self.observed.state == "running" or any(a.launched for a in self.attempts):
             target.say(f"stopping launch (drain up to {drain:.0f} s){': ' + why if why else ''}")
-            how, now = target.store.stop_and_look(self.fence, drain, deadman, self.wanted.port)
+            how, foreign = target.store.arm_and_stop(self.fence, drain, deadman, self.wanted.port)
             if how in ("interrupted", "killed"):
                 target.say(f"the server did not drain in {drain:.0f} s: {how}", "warning")
         else:
             target.store.arm(self.fence, deadman)
-        if now.foreign:
+        if foreign:
             raise HostError(
                 target.host,
                 f"port {self.wanted.port} is held by a process that is not relight's: "
-                + "; ".join(now.foreign),
+                + "; ".join(foreign),
                 "end it yourself or give the service another port; nothing of it was touched",
             )
         await_room(target, self.weights_mib)

@@ -178,17 +178,17 @@ class ServiceStore:
             "stop the server", "stop", fence, int(drain), timeout=drain + 60, own_channel=True
         ).strip()
 
-    def stop_and_look(
+    def arm_and_stop(
         self, fence: int, drain: float, deadman: float, port: int
-    ) -> tuple[str, Observed]:
+    ) -> tuple[str, tuple[str, ...]]:
         """Arm the dead-man and stop the server, if one runs.
 
-        Returns what `stop` does, and how the service stands then.
+        Returns what `stop` does, and who of others holds the port then.
         """
         words = ("stop", fence, int(drain), int(deadman), port)
         text = self._do("stop the server", *words, timeout=drain + 90, own_channel=True)
         how, _, seen = text.partition("\n")
-        return how.strip(), read_status(seen)
+        return how.strip(), read_status(seen).foreign
 
     def quit(self, fence: int, drain: float) -> str:
         """Stop the server because the operator wants it stopped, and keep it so."""

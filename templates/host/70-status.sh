@@ -67,6 +67,13 @@ first_word() {
     { read -r word _ <"$1"; } 2>/dev/null || :
 }
 
+# port_state PORT: who of others holds it.
+port_state() {
+    find_own "$(last_launch)"
+    find_port "$1"
+    print_port
+}
+
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
     [ -z "$foreign" ] || printf '%s' "$foreign" | sed 's/^/foreign=/'

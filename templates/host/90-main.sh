@@ -31,13 +31,13 @@ case $command in
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop) # DRAIN [DEADMAN PORT]: armed first, and looked at afterwards
+            stop) # DRAIN [DEADMAN PORT]: armed first; afterwards, who holds the port
                 how=
                 [ -z "${2:-}" ] || do_arm "$2"
                 do_stop "$1"
                 leave_mutex
                 printf '%s\n' "$how"
-                [ -z "${3:-}" ] || cmd_status "$3"
+                [ -z "${3:-}" ] || port_state "$3"
                 ;;
             quit)
                 put stopped yes

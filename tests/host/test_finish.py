@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+
 import pytest
 
 from relight.core.observed import read_status
@@ -67,14 +70,16 @@ def test_lock_shows_how_the_service_stands(served: Served) -> None:
     assert observed.locked
 
 
-def test_stop_arms_first_and_looks_last(served: Served) -> None:
-    """One step arms the dead-man, stops the server and tells how the service stands then."""
+def test_stop_arms_first_and_looks_at_the_port_last(served: Served) -> None:
+    """One step arms the dead-man, stops the server and tells who else holds its port then."""
     served.lock()
     served.start("0001-a-0", _ENGINE)
-    how, _, seen = served.do("stop", 5, 600, 0).partition("\n")
-    observed = read_status(seen)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        how, _, seen = served.do("stop", 5, 600, port).partition("\n")
     assert how == "drained"
-    assert observed.pids == ()
+    (foreign,) = read_status(seen).foreign
+    assert str(os.getpid()) in foreign
     assert (served.folder / "deadman").exists()
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh ff20a3a5b2df6b53: what relight does to one service here; shipped by it.
-script_hash=ff20a3a5b2df6b53
+# host.sh ab62232efe250456: what relight does to one service here; shipped by it.
+script_hash=ab62232efe250456
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -1097,6 +1097,13 @@ first_word() {
     { read -r word _ <"$1"; } 2>/dev/null || :
 }
 
+# port_state PORT: who of others holds it.
+port_state() {
+    find_own "$(last_launch)"
+    find_port "$1"
+    print_port
+}
+
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
     [ -z "$foreign" ] || printf '%s' "$foreign" | sed 's/^/foreign=/'
@@ -1198,13 +1205,13 @@ case $command in
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop) # DRAIN [DEADMAN PORT]: armed first, and looked at afterwards
+            stop) # DRAIN [DEADMAN PORT]: armed first; afterwards, who holds the port
                 how=
                 [ -z "${2:-}" ] || do_arm "$2"
                 do_stop "$1"
                 leave_mutex
                 printf '%s\n' "$how"
-                [ -z "${3:-}" ] || cmd_status "$3"
+                [ -z "${3:-}" ] || port_state "$3"
                 ;;
             quit)
                 put stopped yes

@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh 9da630a30c51c27b: what relight does to one service here; shipped by it.
-script_hash=9da630a30c51c27b
+# host.sh b21a3870cdbb2279: what relight does to one service here; shipped by it.
+script_hash=b21a3870cdbb2279
 launcher_name=systemd
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -1097,6 +1097,13 @@ first_word() {
     { read -r word _ <"$1"; } 2>/dev/null || :
 }
 
+# port_state PORT: who of others holds it.
+port_state() {
+    find_own "$(last_launch)"
+    find_port "$1"
+    print_port
+}
+
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
     [ -z "$foreign" ] || printf '%s' "$foreign" | sed 's/^/foreign=/'
@@ -1353,13 +1360,13 @@ case $command in
             arm) do_arm "$1" ;;
             disarm) do_disarm ;;
             start) do_start "$1" ;;
-            stop) # DRAIN [DEADMAN PORT]: armed first, and looked at afterwards
+            stop) # DRAIN [DEADMAN PORT]: armed first; afterwards, who holds the port
                 how=
                 [ -z "${2:-}" ] || do_arm "$2"
                 do_stop "$1"
                 leave_mutex
                 printf '%s\n' "$how"
-                [ -z "${3:-}" ] || cmd_status "$3"
+                [ -z "${3:-}" ] || port_state "$3"
                 ;;
             quit)
                 put stopped yes

@@ -90,7 +90,9 @@ class ChannelPipe:
         channel = self._channel
         if self._ended:
             return Chunk()
-        self._poll.poll(max(wait, 0) * 1000)
+        # paramiko loses a wake-up of one stream that comes while the other one's is taken back.
+        if not (channel.recv_stderr_ready() or channel.recv_ready() or channel.eof_received):
+            self._poll.poll(max(wait, 0) * 1000)
         over = channel.eof_received or channel.closed
         out = channel.recv(_PIECE) if channel.recv_ready() else b""
         err = channel.recv_stderr(_PIECE) if channel.recv_stderr_ready() else b""

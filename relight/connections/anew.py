@@ -12,7 +12,7 @@ from relight.errors import RelightError
 
 
 class Anew:
-    """One new connection to a host; `open_one` opens it.
+    """One new connection to a host with its shell; `open_one` opens the connection.
 
     Whoever takes it closes it. Thread-safe.
     """
@@ -50,13 +50,23 @@ def _in_background(open_one: Callable[[], Connection]) -> Future[Connection]:
 
     def run() -> None:
         try:
-            coming.set_result(open_one())
+            coming.set_result(_with_shell(open_one()))
         except BaseException as error:  # noqa: BLE001  it is raised where the connection is taken
             coming.set_exception(error)
 
     # A daemon: a host that does not answer must not keep the program from ending.
     threading.Thread(target=run, name="anew", daemon=True).start()
     return coming
+
+
+def _with_shell(opened: Connection) -> Connection:
+    """Return it with its shell open, which takes a round trip of its own."""
+    try:
+        opened.control(":")
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def _closed(coming: Future[Connection]) -> None:

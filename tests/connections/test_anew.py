@@ -10,6 +10,7 @@ from relight.connections import Connection, connect
 from relight.connections.anew import Anew
 from relight.core.address import Address
 from relight.errors import Unreachable
+from tests.deadline import until
 
 HERE = Address(name="here", connection="local")
 
@@ -33,6 +34,10 @@ def _closed(connection: Connection) -> bool:
     return getattr(connection, "_resident", None) is None
 
 
+def _nobody_opens() -> bool:
+    return all(thread.name != "anew" for thread in threading.enumerate())
+
+
 def test_it_is_opened_in_the_background_and_once() -> None:
     """Two begins open one connection; who takes it has that one, and the next one another."""
     opener = _Opener()
@@ -44,6 +49,9 @@ def test_it_is_opened_in_the_background_and_once() -> None:
     second = anew.take()
     assert opener.opened == [first, second]
     assert second is not first
+    assert not _closed(first), "its shell is not open yet"
+    first.close()
+    second.close()
 
 
 def test_nobody_waits_for_it_who_does_not_take_it() -> None:
@@ -55,6 +63,8 @@ def test_nobody_waits_for_it_who_does_not_take_it() -> None:
     anew.close()
     assert opener.opened == []
     opener.allowed.set()
+    until(_nobody_opens, 20, "the thread that opens has ended")
+    assert [_closed(one) for one in opener.opened] == [True]
 
 
 def test_what_went_wrong_is_told_to_the_taker() -> None:
@@ -74,11 +84,7 @@ def test_what_nobody_took_is_closed() -> None:
     opener = _Opener()
     anew = Anew(opener)
     anew.begin()
-    taken = anew.take()
-    taken.control(":")
-    assert not _closed(taken)
-    taken.close()
-    anew.begin()
     anew.close()
     anew.close()
-    assert all(_closed(one) for one in opener.opened)
+    until(_nobody_opens, 20, "the thread that opens has ended")
+    assert [_closed(one) for one in opener.opened] == [True]

@@ -16,9 +16,9 @@ ctypes.CDLL(None).pthread_exit(None)
 """
 
 
-def living() -> set[int]:
-    """Return the numbers of the processes that the host script takes for living."""
-    shell = ["sh", "-c", f'. "{SCRIPT}" && processes']
+def living(pid: int) -> set[int]:
+    """Return the numbers of the processes that the host script takes for living, asked for one."""
+    shell = ["sh", "-c", f'. "{SCRIPT}" && processes 0 {pid}']
     told = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
     return {int(line.split()[0]) for line in told.splitlines()}
 
@@ -33,10 +33,10 @@ def test_a_main_thread_that_ended_is_not_the_end() -> None:
     process = subprocess.Popen([sys.executable, "-c", HALF_DEAD], stderr=subprocess.PIPE)
     try:
         until(lambda: state(process.pid) == "Z", 20, "the end of the main thread")
-        assert process.pid in living()
+        assert process.pid in living(process.pid)
         process.kill()
         # Not reaped yet: now it is a zombie as a whole.
-        until(lambda: process.pid not in living(), 20, "the end of all threads")
+        until(lambda: process.pid not in living(process.pid), 20, "the end of all threads")
         assert state(process.pid) == "Z"
     finally:
         process.kill()

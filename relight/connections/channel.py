@@ -30,6 +30,7 @@ class ChannelPipe:
         self._host = host
         self._login = login
         self._ended = False
+        self._poll: select.poll | None = None
         try:
             self._channel = login.sessions.take(counted)
         except paramiko.ChannelException as error:
@@ -52,8 +53,6 @@ class ChannelPipe:
         try:
             post(login.transport, request)
             login.sessions.open_ahead()
-            self._poll = select.poll()
-            self._poll.register(self._channel.fileno(), select.POLLIN)
         except _LOST as error:
             raise NotBegun(host, login.lost) from error
 
@@ -92,7 +91,7 @@ class ChannelPipe:
             return Chunk()
         # paramiko loses a wake-up of one stream that comes while the other one's is taken back.
         if not (channel.recv_stderr_ready() or channel.recv_ready() or channel.eof_received):
-            self._poll.poll(max(wait, 0) * 1000)
+            self._await(wait)
         over = channel.eof_received or channel.closed
         out = channel.recv(_PIECE) if channel.recv_ready() else b""
         err = channel.recv_stderr(_PIECE) if channel.recv_stderr_ready() else b""
@@ -101,6 +100,13 @@ class ChannelPipe:
                 raise Unreachable(self._host, self._login.lost)
             self._ended = True
         return Chunk(out, err)
+
+    def _await(self, wait: float) -> None:
+        """Wait for output or its end, on a descriptor that most commands are too short to need."""
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self._channel.fileno(), select.POLLIN)
+        self._poll.poll(max(wait, 0) * 1000)
 
     def status(self, wait: float) -> int | None:
         """Return the exit status, or None when it is not known within `wait`.
@@ -113,6 +119,10 @@ class ChannelPipe:
         if status < 0 and not self._login.alive:
             raise Unreachable(self._host, self._login.lost)
         return 255 if status < 0 else status
+
+    def early_status(self, wait: float) -> int | None:
+        """Return the exit status or None, as `status` does: one wait instead of one a packet."""
+        return self.status(wait)
 
     def close(self) -> None:
         """Close the channel; its stdin ends on the host, and with it a guarded command."""

@@ -39,5 +39,8 @@ class Pipe(Protocol):
     def status(self, wait: float) -> int | None:
         """Return the exit status, or None when it is not known within `wait`."""
 
+    def early_status(self, wait: float) -> int | None:
+        """Return the exit status where waiting for it costs less than a look at the output."""
+
     def close(self) -> None:
         """Let the process go; closing twice is harmless."""

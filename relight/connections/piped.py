@@ -24,6 +24,8 @@ MOST_RUN_OUTPUT = 64 << 20
 _LARGE = 64 << 10  # data of this size goes raw through a channel of its own, not as sh text
 _SLICE = 0.2
 _LINGER = 1.0  # how long output may stay away once the exit status is there
+_NAMED = 1.0  # how long a command that is told to end may take to name its session
+_SHORT = 0.02  # how long a command's output may wait: most commands have ended by then
 
 
 class PipedConnection(abc.ABC):
@@ -116,9 +118,12 @@ class PipedConnection(abc.ABC):
         running = (pipe, output)
         self._running.append(running)
         try:
+            status = None
             if data:
                 threading.Thread(target=_feed, args=(pipe, data), daemon=True).start()
-            result = _collect(pipe, output, deadline)
+            else:
+                status = pipe.early_status(_SHORT if timeout is None else min(_SHORT, timeout))
+            result = _collect(pipe, output, deadline, status)
         except (TimeoutError, HostError) as error:
             self._end(_named(pipe, output, self.address.timeout))
             if isinstance(error, TimeoutError) and timeout is not None:
@@ -128,6 +133,7 @@ class PipedConnection(abc.ABC):
             raise
         finally:
             self._running.remove(running)
+            output.spoken.set()
             pipe.close()
         self.counted()
         return result
@@ -174,6 +180,7 @@ class PipedConnection(abc.ABC):
     def end(self) -> None:
         """End every command that `run` runs now, its whole session; each comes back as killed."""
         for pipe, output in list(self._running):
+            output.spoken.wait(_NAMED)
             with contextlib.suppress(RelightError, TimeoutError):
                 if output.session is not None:
                     self._end(output.session)
@@ -196,11 +203,15 @@ class _Output:
         self._most = most
         self._out = bytearray()
         self._err = bytearray()
+        self.spoken = threading.Event()
+        """Set once the shell named its session, or will no more."""
 
     def take(self, out: bytes, err: bytes) -> None:
         """Add what came; raises HostError beyond the limit."""
         self._out += out
         self._err += err
+        if not self.spoken.is_set() and self.session is not None:
+            self.spoken.set()
         if len(self._out) + len(self._err) > self._most:
             raise HostError(
                 self.host,
@@ -223,9 +234,10 @@ class _Output:
         return Result(status, bytes(out.partition(b"\n")[2]), bytes(err))
 
 
-def _collect(pipe: Pipe, output: _Output, deadline: float | None) -> Result:
+def _collect(
+    pipe: Pipe, output: _Output, deadline: float | None, status: int | None = None
+) -> Result:
     """Read a command to its end. What it left running may keep its streams: that is not awaited."""
-    status: int | None = None
     heard = time.monotonic()
     while not pipe.ended:
         now = time.monotonic()

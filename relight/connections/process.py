@@ -109,6 +109,10 @@ class ProcessPipe:
             return None
         return 128 - code if code < 0 else code
 
+    def early_status(self, wait: float) -> int | None:  # noqa: ARG002  see Pipe
+        """Return None: a process of this machine is waited for in naps, its output without any."""
+        return None
+
     def close(self) -> None:
         """Close the streams, and reap the process when it has ended."""
         with self._mutex:

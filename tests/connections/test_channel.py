@@ -20,6 +20,7 @@ def test_what_came_is_read_without_a_wake_up(sshd: servers.Sshd) -> None:
     pipe = ChannelPipe("box", login, "echo word >&2; sleep 60", lambda: None)
     channel = pipe._channel  # the race itself can be timed by no test
     until(channel.recv_stderr_ready, 10, "a word on stderr")
+    channel.fileno()  # paramiko's wake-ups come from here on
     channel._pipe.clear()  # type: ignore[attr-defined]
     began = time.monotonic()
     assert pipe.read(10).err == b"word\n"

@@ -61,3 +61,21 @@ def test_a_connection_goes_on_after_its_commands_were_ended(connection: Connecti
     connection.end()
     assert connection.control("echo step").out == "step\n"
     assert connection.run("echo run").out == "run\n"
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.005, 0.02, 0.1])
+def test_a_fed_command_ends_however_early_it_is_told_to(
+    connection: Connection, wait: float
+) -> None:
+    """Also before its session was read from what it prints: nothing but its end would tell it."""
+    ended: list[Result] = []
+    running = threading.Thread(
+        target=lambda: ended.append(connection.run("sleep 4321", data=b"x")), daemon=True
+    )
+    running.start()
+    _until(lambda: bool(connection._running))  # type: ignore[attr-defined]
+    time.sleep(wait)
+    connection.end()
+    running.join(20)
+    assert not running.is_alive()
+    assert ended[0].exit

@@ -23,10 +23,13 @@ class Anew:
         self._coming: Future[Connection] | None = None
 
     def begin(self) -> None:
-        """Begin to open it; what goes wrong is told to the one who takes it."""
+        """Begin to open one, in place of one that nobody took.
+
+        What goes wrong is told to the one who takes it.
+        """
+        self.close()
         with self._lock:
-            if self._coming is None:
-                self._coming = _in_background(self._open_one)
+            self._coming = _in_background(self._open_one)
 
     def take(self) -> Connection:
         """Return it, opened now where nobody began; raises `Unreachable`."""

@@ -38,20 +38,32 @@ def _nobody_opens() -> bool:
     return all(thread.name != "anew" for thread in threading.enumerate())
 
 
-def test_it_is_opened_in_the_background_and_once() -> None:
-    """Two begins open one connection; who takes it has that one, and the next one another."""
+def test_it_is_opened_in_the_background_and_taken_once() -> None:
+    """Who takes it has the one that was begun, with its shell; the next has another one."""
     opener = _Opener()
     anew = Anew(opener)
     anew.begin()
-    anew.begin()
     first = anew.take()
     assert opener.opened == [first]
+    assert not _closed(first), "its shell is not open yet"
     second = anew.take()
     assert opener.opened == [first, second]
-    assert second is not first
-    assert not _closed(first), "its shell is not open yet"
     first.close()
     second.close()
+
+
+def test_it_is_never_older_than_the_last_beginning() -> None:
+    """What was begun for a launch that failed is closed, and does not prove the next one."""
+    opener = _Opener()
+    anew = Anew(opener)
+    anew.begin()
+    until(_nobody_opens, 20, "the first is open")
+    anew.begin()
+    taken = anew.take()
+    assert len(opener.opened) == 2
+    assert taken is opener.opened[1]
+    assert _closed(opener.opened[0])
+    taken.close()
 
 
 def test_nobody_waits_for_it_who_does_not_take_it() -> None:

@@ -155,9 +155,9 @@ def main(arguments: Sequence[str]) -> int:
             for number in range(chosen.rivals):
                 compete(held, sites[number % len(sites)], 1000 + 2 * number, tally)
             held.end()
+            sys.stdout.write(table(tally) + "\n")
     finally:
         bed.down()
-    sys.stdout.write(table(tally) + "\n")
     return 1 if tally.broken else 0
 
 

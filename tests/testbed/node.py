@@ -160,7 +160,8 @@ class Node:
             until(lambda: not supervisor.alive(), 10, f"the end of the supervisor of {self.name}")
         self.group.kill()
         plug = Path("/sys/class/net") / self.network.plug(self.number)
-        until(lambda: not plug.exists(), 30, f"the end of the link of {self.name}")
+        # The kernel takes a network namespace down in its own time, on a busy machine over 30 s.
+        until(lambda: not plug.exists(), 120, f"the end of the link of {self.name}")
 
     def remove(self) -> None:
         """Power it off at once, unmount it and remove its folder and its control group."""

@@ -133,9 +133,10 @@ def test_a_command_that_has_not_begun_in_time_is_ended_as_well(connection: Conne
 
 def test_control_bounds_output(connection: Connection) -> None:
     """A step that prints without end is an error, soon, and is gone on the host."""
+    mark = f"control-floods-{os.getpid()}"  # the same test may run beside this one
     with pytest.raises(HostError, match="more than 4 MiB"):
-        connection.control("exec yes control-floods")
-    assert not running("control-floods")
+        connection.control(f"exec yes {mark}")
+    assert not running(mark)
     assert connection.control("echo back").stdout == b"back\n"
 
 
@@ -216,9 +217,10 @@ def test_run_ends_a_command_that_lasts(connection: Connection) -> None:
 
 def test_run_bounds_output(connection: Connection) -> None:
     """Output without end is an error that says what to do, and the command is gone."""
+    mark = f"run-floods-{os.getpid()}"  # the same test may run beside this one
     with pytest.raises(HostError, match="more than 64 MiB; let it write to a file"):
-        connection.run("exec yes run-floods", timeout=60)
-    assert not running("run-floods")
+        connection.run(f"exec yes {mark}", timeout=60)
+    assert not running(mark)
 
 
 def test_run_does_not_wait_for_what_was_detached(connection: Connection) -> None:

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from relight.connections import connect
+from relight.connections import Connection, connect
+from relight.core.address import Address
 from relight.core.observed import Observed
 from relight.deploy.target import target_of
+from relight.executor import load as read_playbook
+from relight.executor import run
 from relight.project.loader import load
 from tests import sshd as servers
 from tests.connections.conftest import require_sshd
@@ -58,6 +61,22 @@ def observed(rig: Rig) -> Observed:
         connection.close()
 
 
+def round_trips(rig: Rig) -> int:
+    """Deploy once more, unchanged, and return the waits for an answer after connecting."""
+    opened: list[Connection] = []
+
+    def remembered(address: Address) -> Connection:
+        opened.append(connect(address))
+        return opened[-1]
+
+    project = load(rig.folder)
+    book = read_playbook(project, project.playbook("deploy.yml"))
+    recap = run(book, project, limit=rig.host, report=lambda _: None, connect=remembered)
+    assert recap.exit_code == 0
+    assert [one.changed for one in recap.hosts.values()] == [0]
+    return sum(one.round_trips for one in opened)
+
+
 def test_the_same_deploy_over_ssh(ssh_rig: Rig) -> None:
     """First deploy promoted, second `ok` with the same process, rollback with stored bytes."""
     first = ssh_rig.deploy()
@@ -68,6 +87,7 @@ def test_the_same_deploy_over_ssh(ssh_rig: Rig) -> None:
     assert again.code == 0, again.everything
     assert "changed=0" in again.out
     assert observed(ssh_rig).pid == served.pid
+    assert round_trips(ssh_rig) <= 5
     changed = ssh_rig.deploy("--set", "mem-fraction-static=0.6")
     assert changed.code == 0, changed.everything
     assert served.current is not None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from relight.core.release import Release
-from relight.core.time_left import Segment, Start, Starts, read_starts
+from relight.core.time_left import Segment, Start, read_starts
 from relight.deploy.target import Target
 from relight.errors import RelightError
 from relight.store.kept import keep, kept
@@ -14,17 +14,12 @@ from relight.store.kept import keep, kept
 STARTS = "starts.json"
 
 
-def known_starts(target: Target) -> Starts:
-    """Return this host's starts of the service; none when they cannot be read."""
-    try:
-        return read_starts(kept(target.store, STARTS))
-    except (RelightError, TimeoutError):
-        return Starts()
-
-
 def past_starts(target: Target, preset: str, model: str) -> tuple[Start, ...]:
     """Return this host's starts of the preset and model; none when they cannot be read."""
-    return known_starts(target).like(preset, model)
+    try:
+        return read_starts(kept(target.store, STARTS)).like(preset, model)
+    except (RelightError, TimeoutError):
+        return ()
 
 
 def keep_start(target: Target, release: Release, segments: Sequence[Segment]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relight.connections import Connection, Result, Stream
-from relight.core.ledger import Ledger, fields, read_ledger
+from relight.core.ledger import fields
 from relight.core.observed import Observed, Pulse, read_holder, read_pulse, read_status
 from relight.core.release import Release
 from relight.errors import Busy, HostError, Unreachable
@@ -65,11 +65,6 @@ class ServiceStore:
         step = f"[ -f {self.directory}/host.sh ] || exit {_MISSING}; {self.command('status', port)}"
         result = self._twice(step)
         return Observed() if result.exit == _MISSING else read_status(self._good(result, "look"))
-
-    def ledger(self) -> Ledger:
-        """Return what was written down last, which takes the host far less than a whole status."""
-        step = f"tail -n 400 {self.directory}/ledger.jsonl 2>/dev/null || :"
-        return read_ledger(self._good(self._twice(step), "read the ledger"))
 
     def _current(self, command: str, *, again: bool) -> Result:
         """Run a command of the host script, shipping it first where it is old or missing."""
@@ -215,10 +210,6 @@ class ServiceStore:
         """Make a running process the launch of a release, known-good; returns the launch."""
         words = ("adopt", fence, release, pid, started, port)
         return int(self._do(f"adopt process {pid}", *words, timeout=60).strip())
-
-    def prune(self, fence: int, keep: int) -> None:
-        """Take away old releases and launches; never current, known-good or the last launch."""
-        self._do("prune", "prune", fence, keep)
 
     def free_port(self, start: int = 30000) -> int:
         """Return a port on which nobody listens."""

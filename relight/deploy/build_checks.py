@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
+from relight.connections import Result
 from relight.core.attempt import Recipe, enabled_layers
 from relight.core.build import Build, CheckVerdict, FlagFault
 from relight.core.desired import Wanted
@@ -14,7 +15,9 @@ from relight.deploy.target import Target
 from relight.store.service import on_host
 
 _BASE = "base"
-_FLAGS_WITHIN = 60.0
+FLAGS_WITHIN = 60.0
+"""Seconds that reading the flags of a build may take."""
+
 _CHECKS_WITHIN = 240.0  # the engine's imports alone took 30 s on a cold disk
 
 
@@ -26,14 +29,13 @@ class Checked:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def check_build(target: Target, wanted: Wanted, *, write: bool) -> Checked:
+def check_build(target: Target, wanted: Wanted, build: Build | None, *, write: bool) -> Checked:
     """Check flags against the build's own parser, then by the engine's own checks.
 
     Which layer is to blame follows from what was asked, base and base with one layer each, never
     from the words of a message. What was learnt is kept on the host for this build.
     """
     layers = enabled_layers(wanted.preset)
-    build = read_build(target, wanted, write=write)
     checked = _against(target, wanted, build) if build is not None else Checked()
     if checked.faults:
         return checked
@@ -60,19 +62,27 @@ def check_build(target: Target, wanted: Wanted, *, write: bool) -> Checked:
 
 def read_build(target: Target, wanted: Wanted, *, write: bool) -> Build | None:
     """Return the flag set of the build, read once and then kept; None when it cannot be read."""
-    engine = target.engine
+    data = target.engine.flags_script().encode()
+    step = build_step(target, wanted, write=write)
+    return build_said(target, target.connection.control(step, data=data, timeout=FLAGS_WITHIN))
+
+
+def build_step(target: Target, wanted: Wanted, *, write: bool) -> str:
+    """Return the step that prints the flag set; its stdin is the engine's script that reads it."""
     cache = f"{_folder(target, wanted)}/flags.json"
     asked = f'"$py" - {f"| tee {cache}.new" if write else ""}'
     keep = f"mkdir -p {_folder(target, wanted)} && " if write else ""
     moved = f" && [ -s {cache}.new ] && mv -f {cache}.new {cache}" if write else ""
-    step = (
-        f"umask 077; {_variables(wanted)}{engine.python_of(wanted.spec)}"
+    return (
+        f"umask 077; {_variables(wanted)}{target.engine.python_of(wanted.spec)}"
         f"if [ -s {cache} ]; then cat >/dev/null; cat {cache}; else {keep}{asked}{moved}; fi"
     )
-    data = engine.flags_script().encode()
-    result = target.connection.control(step, data=data, timeout=_FLAGS_WITHIN)
+
+
+def build_said(target: Target, result: Result) -> Build | None:
+    """Return what the step printed, read; None, and a warning, when it cannot be."""
     try:
-        return engine.read_build(result.out)
+        return target.engine.read_build(result.out)
     except ValueError as error:
         why = result.err.strip().splitlines()[-1:] or [str(error)]
         target.say(f"the build's flags could not be read ({why[0]}): unchecked", "warning")

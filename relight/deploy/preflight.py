@@ -13,10 +13,12 @@ from relight.core.desired import Wanted
 from relight.core.facts import HostFacts
 from relight.deploy.build_checks import check_build
 from relight.deploy.capacity import say_fit
+from relight.deploy.learnt import Learnt, read_learnt
 from relight.deploy.look import Seen
-from relight.deploy.remembered import forget, known
+from relight.deploy.remembered import forget
 from relight.deploy.secrets import new_values
 from relight.deploy.target import Target
+from relight.deploy.way_back import say_broken
 
 _DISK_NEEDED_KB = 64 * 1024
 
@@ -59,8 +61,13 @@ def preflight(
         *version_faults(wanted, seen.facts),
     ]
     refused: dict[str, str] = {}
-    if engine_checks and not faults and seen.facts.engine_version is not None:
-        build = check_build(target, wanted, write=write)
+    asks = engine_checks and seen.facts.engine_version is not None
+    learnt = Learnt()
+    if not faults:
+        learnt = read_learnt(target, wanted, seen.observed, flags=asks, write=write)
+        say_broken(target, learnt.no_way_back)
+    if asks and not faults:
+        build = check_build(target, wanted, learnt.build, write=write)
         faults += build.faults
         refused = build.refused
     for layer, reason in refused.items():
@@ -69,7 +76,7 @@ def preflight(
     if weights_mib and not seen.observed.pids:
         held = crowded(seen.facts, wanted.service.gpus, weights_mib)
         faults += [f"{held}; end what holds it, or bind other GPUs"] if held else []
-    remembered = () if retry or faults else known(target, wanted)
+    remembered = () if retry or faults else learnt.remembered
     if retry and write and not faults and forget(target, wanted):
         target.say("what this build rejected before is forgotten: every layer is tried again")
     for one in remembered:

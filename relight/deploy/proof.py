@@ -57,17 +57,22 @@ class Proof:
     _texts: list[str] = field(default_factory=list)
     _answered: bool = False
 
-    def healthy(self) -> Diagnosis | None:
-        """Return what is wrong with health and the model's name."""
+    def healthy(self, *, at_once: bool = False) -> Diagnosis | None:
+        """Return what is wrong with health and the model's name.
+
+        Asked `at_once` they take one round trip less, and a connection more.
+        """
         import httpx  # noqa: PLC0415 - start-up time
 
         paths, release = self.target.engine.endpoints, self.release
         try:
-            health = self.http.get(paths.health, timeout=_HEALTH_WITHIN)
+            with ThreadPoolExecutor(1) as pool:
+                models = pool.submit(self._get, paths.models) if at_once else None
+                health = self._get(paths.health)
             if health.status_code != 200:
                 what = f"{paths.health} answers {health.status_code}"
                 return _broken(FailureClass.RUNTIME_HANG, what)
-            cards = _cards(self.http.get(paths.models, timeout=_HEALTH_WITHIN))
+            cards = _cards(models.result() if models is not None else self._get(paths.models))
         except (httpx.HTTPError, ValueError) as error:
             # Silence is a hang; a connection refused or broken off is a server that is gone.
             gone = isinstance(error, httpx.HTTPError) and not isinstance(
@@ -91,7 +96,8 @@ class Proof:
 
         An answer, a longer prompt, several at once, known answers; then all answers together.
         """
-        wrong = self.healthy()
+        # The requests that come together further down take the connections that this opens.
+        wrong = self.healthy(at_once=True)
         if wrong is not None:
             return wrong
         room = asking.room_of(self.release.flags, (*self._card_length, *self.announced))
@@ -147,6 +153,9 @@ class Proof:
             return _broken(FailureClass.WRONG_OUTPUT, "a chat answer is empty")
         self._texts.append(text + thought)
         return None
+
+    def _get(self, path: str) -> httpx.Response:
+        return self.http.get(path, timeout=_HEALTH_WITHIN)
 
     def _chat(
         self, prompt: str, max_tokens: int, *, temperature: float

@@ -33,11 +33,14 @@ class Kept:
     rejection: Rejection
 
 
-def known(target: Target, wanted: Wanted) -> tuple[Refused, ...]:
-    """Return what this host's memory says against a preset, for the build that is installed."""
+def memory_step(target: Target, wanted: Wanted) -> str:
+    """Return the step that prints what this host remembers of the build that is installed."""
     place = f"{_folder(target)}/{shlex.quote(_build(wanted))}.jsonl"
-    step = f"tail -n {_LINES} {place} 2>/dev/null | tail -c {_BYTES} || :"
-    text = _good(target, step, "read its memory")
+    return f"tail -n {_LINES} {place} 2>/dev/null | tail -c {_BYTES} || :"
+
+
+def memory_said(target: Target, wanted: Wanted, text: str) -> tuple[Refused, ...]:
+    """Return what a memory, as its step printed it, says against a preset."""
     return recall(read_memory(text), wanted.preset, target.engine.canonical)
 
 

@@ -140,7 +140,7 @@ class Switch:
             preset.expect.answers,
             (before.starts or Starts()).like(self.wanted.preset_name, preset.model),
             ready=self.anew.begin if self.anew is not None else lambda: None,
-            proved=self._ask,
+            beside=self._ask,
         )
         verdict = watch.run()
         ended = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,8 @@ class Watch:
     past: tuple[Start, ...] = ()
     ready: Callable[[], None] = lambda: None
     """Called at the ready line: what may begin while the server is asked for its proof."""
-    proved: Callable[[httpx.Client], None] = lambda _http: None
-    """Called when the proof was good, with its client."""
+    beside: Callable[[httpx.Client], None] = lambda _http: None
+    """Called in a thread while the server is asked for its proof, with the same client."""
     reader: LogReader = field(init=False)
     pace: Pace = field(init=False)
     read_bytes: int = 0
@@ -72,16 +73,22 @@ class Watch:
                 return failed
             self.ready()
             proof = Proof(http, self.target, self.release, self.answers, self._announced())
-            wrong = self._misplaced(self._pulse()) or proof.usable()
+            wrong = self._misplaced(self._pulse()) or self._asked(proof, http)
             if wrong is None and self.readiness.settle:
                 wrong = self._settle() or proof.again()
             wrong = wrong or self._confessed()
-            if wrong is None:
-                self.proved(http)
         looked = time.monotonic() - self._pulsed
         if wrong is None and (self.readiness.settle or looked >= _PULSE_EVERY):
             wrong = self._misplaced(self._pulse())
         return Ready() if wrong is None else Failed(diagnosis=self._named(wrong))
+
+    def _asked(self, proof: Proof, http: httpx.Client) -> Diagnosis | None:
+        with ThreadPoolExecutor(1) as pool:
+            beside = pool.submit(self.beside, http)
+            wrong = proof.usable()
+        if wrong is None:
+            beside.result()
+        return wrong
 
     def _until_ready_line(self) -> Failed | None:
         for opened in range(1, _REOPEN + 1):

@@ -13,16 +13,23 @@ _KEEP = 10
 
 
 class Args(Frozen):
-    """`fence` is what `switch` registered; `degraded` whether something was given up."""
+    """`fence` is what `switch` registered; `degraded` whether something was given up.
+
+    `let_go` gives the lock back in the same step, where nothing follows that needs it.
+    """
 
     service: str = "main"
     fence: int = 0
     release: str = ""
     degraded: bool = False
+    let_go: bool = False
 
 
 def run(args: Args, scope: Scope) -> Outcome:
-    """Promote; a host that cannot be reached anew is not promoted, and its dead-man returns it."""
+    """Promote; a host that cannot be reached anew is not promoted, and its dead-man returns it.
+
+    Registers `let_go`: whether the lock was given back.
+    """
     if scope.check:
         return Outcome(changed=True, msg="would promote what proves itself")
     connection = scope.anew().take()
@@ -34,7 +41,7 @@ def run(args: Args, scope: Scope) -> Outcome:
             store.disarm(args.fence)
             return Outcome(changed=True, msg=f"{args.release} serves; degraded, so not known-good")
         try:
-            store.confirm(args.fence, args.release, _KEEP)
+            store.confirm(args.fence, args.release, _KEEP, let_go=args.let_go)
         except StaleFence as stale:
             # A power cut takes the lock, and not what was promoted before it.
             if store.status().known_good != args.release:
@@ -44,4 +51,5 @@ def run(args: Args, scope: Scope) -> Outcome:
             )
     finally:
         connection.close()
-    return Outcome(changed=True, msg=f"{args.release} is the known-good")
+    told = f"{args.release} is the known-good{', unlocked' if args.let_go else ''}"
+    return Outcome(changed=True, msg=told, values={"let_go": args.let_go})

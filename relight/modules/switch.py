@@ -30,7 +30,7 @@ from relight.deploy.switch import Switch
 from relight.deploy.target import Target, target_of
 from relight.deploy.wanted import wanted_of
 from relight.deploy.watch import Watch
-from relight.deploy.way_back import broken_way_back
+from relight.deploy.way_back import no_way_back, say_broken
 from relight.errors import Interrupted, RelightError, Unreachable
 from relight.modules import Scope
 
@@ -79,11 +79,9 @@ def run(args: Args, scope: Scope) -> Outcome:
                 values={"release": current.id, "degraded": current.degraded},
             )
         target.say(f"what runs does not answer ({wrong.summary}): it is relit", "warning")
+        say_broken(target, no_way_back(target, seen.observed))
     if scope.check:
         return Outcome(changed=True, msg=_forecast(target, wanted, seen.observed.state))
-    no_way_back = broken_way_back(target, seen.observed)
-    if no_way_back:
-        target.say(f"{no_way_back}; a launch that fails will leave this service dark", "warning")
     why = f"deploy {wanted.preset_name}"
     fence, observed = take_lock_and_look(
         target, why, port=args.port, wait=args.wait, lease=args.lease

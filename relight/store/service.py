@@ -195,9 +195,13 @@ class ServiceStore:
         """Make the running release the known-good."""
         self._do_twice(f"promote {release}", "promote", fence, release)
 
-    def confirm(self, fence: int, release: str, keep: int) -> None:
-        """Make the running release the known-good, disarm the dead-man and take old things away."""
-        self._do_twice(f"promote {release}", "confirm", fence, release, keep)
+    def confirm(self, fence: int, release: str, keep: int, *, let_go: bool = False) -> None:
+        """Make the running release the known-good, disarm the dead-man and take old things away.
+
+        With `let_go` the lock is given back with it.
+        """
+        words = ("confirm", fence, release, keep, *(("let-go",) if let_go else ()))
+        self._do_twice(f"promote {release}", *words)
 
     def rollback(self, fence: int, drain: float, release: str, why: str) -> tuple[int, int]:
         """Stop what runs and start stored bytes; returns the new launch and its main process."""

@@ -48,10 +48,11 @@ case $command in
                 printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
-            confirm) # RELEASE KEEP
+            confirm) # RELEASE KEEP [let-go]
                 do_promote "$1"
                 do_disarm
                 do_prune "$2"
+                [ -z "${3:-}" ] || do_unlock
                 ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh ab62232efe250456: what relight does to one service here; shipped by it.
-script_hash=ab62232efe250456
+# host.sh 3dc02c740546d563: what relight does to one service here; shipped by it.
+script_hash=3dc02c740546d563
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -1222,10 +1222,11 @@ case $command in
                 printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
-            confirm) # RELEASE KEEP
+            confirm) # RELEASE KEEP [let-go]
                 do_promote "$1"
                 do_disarm
                 do_prune "$2"
+                [ -z "${3:-}" ] || do_unlock
                 ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;

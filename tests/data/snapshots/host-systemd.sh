@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh b21a3870cdbb2279: what relight does to one service here; shipped by it.
-script_hash=b21a3870cdbb2279
+# host.sh c49f6e8e5d2bbb92: what relight does to one service here; shipped by it.
+script_hash=c49f6e8e5d2bbb92
 launcher_name=systemd
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -1377,10 +1377,11 @@ case $command in
                 printf '%s\n' "$how"
                 ;;
             promote) do_promote "$1" ;;
-            confirm) # RELEASE KEEP
+            confirm) # RELEASE KEEP [let-go]
                 do_promote "$1"
                 do_disarm
                 do_prune "$2"
+                [ -z "${3:-}" ] || do_unlock
                 ;;
             rollback) do_rollback "$1" "${2:-}" "${3:-operator}" ;;
             prune) do_prune "$1" ;;

@@ -1,11 +1,12 @@
 """What a deploy adds to the server's own time: ansible-core, pyinfra and relight, side by side.
 
 `python benchmarks/deploy_overhead.py` deploys, again and again with one flag changed, a server
-that is ready 2 s after its start: write the release, let the engine's Python check the flags, stop
-the old server, start the new one detached, wait until it is ready, confirm. Each tool has a service
-of its own on one sshd, reached over loopback and through a relay with a round trip of 50 ms; each
-deploy is a whole process. Overhead is its time less that of the same stop and start without any
-tool, measured in the same round. docs/speed.md explains; `--place` and `--checks` measure less.
+that is ready 2 s after its start. The same steps are those of relight: facts, the release, a lock,
+a dead-man, stop, start, readiness, answers, the ledger, promotion over a new connection. The bare
+steps, for the other tools alone, write the release, stop, start, wait and confirm. Each tool has a
+service of its own on one sshd, reached over loopback and through a relay with a round trip of
+50 ms; each deploy is a whole process. Overhead is its time less that of the same stop and start
+without any tool, measured in the same round. docs/speed.md explains; options measure less.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Service:
     port: int = field(default_factory=free_port)
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(8))
 
-    def given(self, *, checks: bool) -> dict[str, Any]:
+    def given(self, *, checks: bool, same: bool = False) -> dict[str, Any]:
         """Return the variables of the next deploy: one flag is another one each time."""
         number = next(self.numbers)
         return {
@@ -65,10 +66,13 @@ class Service:
             "release": f"{number:04}",
             "requests": number,
             "checks": checks,
+            "same": same,
         }
 
 
-def deploys(made: Bench, hosts: Hosts, *, checks: bool) -> dict[str, Callable[[], object]]:
+def deploys(
+    made: Bench, hosts: Hosts, *, checks: bool, same: bool
+) -> dict[str, Callable[[], object]]:
     """Return how each tool deploys; every one of them is a service that runs already."""
     engine = str(made.shared / "engine")
     services = {
@@ -92,12 +96,13 @@ def deploys(made: Bench, hosts: Hosts, *, checks: bool) -> dict[str, Callable[[]
 
     def ansible(*, pipelining: bool) -> None:
         service = services[PIPELINING if pipelining else DEFAULT]
-        words = ["-e", json.dumps(service.given(checks=checks))]
-        words += [] if checks else ["--skip-tags", "checks"]
+        words = ["-e", json.dumps(service.given(checks=checks, same=same))]
+        left_out = [*([] if checks else ["checks"]), *([] if same else ["same"])]
+        words += ["--skip-tags", ",".join(left_out)] if left_out else []
         tools.ansible(hosts, STEPS / "ansible.yml", *words, pipelining=pipelining)
 
     def pyinfra() -> None:
-        given = json.dumps(services[PYINFRA].given(checks=checks))
+        given = json.dumps(services[PYINFRA].given(checks=checks, same=same))
         tools.pyinfra(hosts, STEPS / "pyinfra_deploy.py", GIVEN=given)
 
     def relight() -> None:
@@ -137,10 +142,10 @@ def _alone(made: Bench, service: Service) -> None:
         time.sleep(0.005)
 
 
-def overhead(made: Bench, where: str, rounds: int, *, checks: bool) -> None:
+def overhead(made: Bench, where: str, rounds: int, *, checks: bool, same: bool) -> None:
     """Measure deploys over loopback or through the relay, and print what each tool adds."""
     with (made.far if where == "far" else made.near)(1) as hosts:
-        acts = deploys(made, hosts, checks=checks)
+        acts = deploys(made, hosts, checks=checks, same=same)
         for act in acts.values():
             act()
         cases = [Case(name, "deploy", act) for name, act in acts.items()]
@@ -150,8 +155,9 @@ def overhead(made: Bench, where: str, rounds: int, *, checks: bool) -> None:
         goals = GOALS[hosts.rtt]
         place = "50 ms RTT" if hosts.rtt else "loopback"
         kind = "checked by the engine's Python" if checks else "no check by the engine"
+        steps = "the same steps" if same else "the others' bare steps"
         table(
-            f"A whole deploy, {place}, {kind}, {rounds} rounds",
+            f"A whole deploy, {place}, {steps}, {kind}, {rounds} rounds",
             ("tool", "s: median [min]", "overhead, s: of medians [of minima]",
              "relight takes, of this: of medians [of minima]", "goal"),
             [
@@ -176,6 +182,9 @@ def main() -> None:
     parser.add_argument(
         "--checks", choices=("yes", "no"), action="append", help="by the engine; default: both"
     )
+    parser.add_argument(
+        "--steps", choices=("same", "bare"), action="append", help="of the others; default: both"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args()
     for program in ("curl", PYTHON):
@@ -184,9 +193,13 @@ def main() -> None:
     with bench(1) as made:
         shutil.copytree(STEPS / "engine", made.shared / "engine")
         subprocess.run(["chmod", "-R", "a+rX", str(made.shared / "engine")], check=True)
-        for where in chosen.place or ("near", "far"):
-            for checks in chosen.checks or ("yes", "no"):
-                overhead(made, where, chosen.rounds, checks=checks == "yes")
+        cases = itertools.product(
+            chosen.place or ("near", "far"),
+            chosen.steps or ("same", "bare"),
+            chosen.checks or ("no", "yes"),
+        )
+        for where, steps, checks in cases:
+            overhead(made, where, chosen.rounds, checks=checks == "yes", same=steps == "same")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,3 @@
+# Disarms the dead-man.
+kill "$(cat deadman)"
+rm -f deadman

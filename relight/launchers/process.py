@@ -18,7 +18,7 @@ launcher_no_restart() { :; }
 launcher_stopped() { :; }
 launcher_keep() { :; }
 launcher_forget() { :; }
-launcher_restarts() { echo 0; }
+launcher_restarts() { restarts=0; }
 launcher_boot() { :; }
 """
 

@@ -14,8 +14,10 @@ from relight.core.launcher import Launcher
 
 _FUNCTIONS = """\
 # Launcher `systemd`: the system's manager for root, else the user's own (which needs lingering).
-unit_uid=$(id -u)
-unit_user=$(id -un)
+unit_uid=
+while [ -z "$unit_uid" ] && read -r unit_field _ unit_value _; do
+    [ "$unit_field" != Uid: ] || unit_uid=$unit_value # the effective one
+done </proc/self/status
 case $service_dir in
     */.relight/*) unit_base=relight-${service_dir##*/} ;;
     *) unit_base=relight-${service_dir##*/}-$(printf '%s' "$service_dir" | cksum | cut -d' ' -f1) ;;
@@ -42,6 +44,11 @@ unit_word() {
     printf '"%s"' "$(printf '%s' "$1" | sed 's/\\\\/&&/g; s/"/\\\\"/g; s/%/%%/g')"
 }
 
+# name_user: sets $unit_user; few commands need it.
+name_user() {
+    unit_user=$(id -un)
+}
+
 unit_control() {
     systemctl "$unit_scope" --no-ask-password "$@" 8>&- 9>&-
 }
@@ -56,6 +63,7 @@ unit_write() {
 # A service of systemd has none of a login's environment, and the engine looks for its caches under
 # HOME and for compilers on PATH: it gets what it would have had under the launcher `process`.
 unit_text() {
+    name_user
     cat <<UNIT
 # Written by relight for $service_dir; inv stop takes it out of service.
 [Unit]
@@ -84,6 +92,7 @@ UNIT
 }
 
 launcher_check() {
+    name_user
     if [ "$unit_uid" != 0 ] && [ ! -e "/var/lib/systemd/linger/$unit_user" ]; then
         die 72 "without lingering the server would end with this login: let root run" \\
             "\\`loginctl enable-linger $unit_user\\`, or use the launcher process"
@@ -118,14 +127,21 @@ launcher_detach() {
 launcher_pids() {
     unit_found=
     for unit_tree in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
-        [ ! -d "$unit_tree$unit_slice" ] || unit_found=yes
-        cat "$unit_tree$unit_slice/$unit/cgroup.procs" 2>/dev/null
+        [ -d "$unit_tree$unit_slice" ] || continue
+        unit_found=yes
+        unit_members "$unit_tree$unit_slice/$unit/cgroup.procs"
     done
     [ -z "$unit_found" ] || return 0
     unit_group=$(unit_control show -p ControlGroup --value "$unit" 2>/dev/null)
-    [ -n "$unit_group" ] || return 0
-    cat "/sys/fs/cgroup$unit_group/cgroup.procs" 2>/dev/null
-    return 0
+    [ -z "$unit_group" ] || unit_members "/sys/fs/cgroup$unit_group/cgroup.procs"
+}
+
+unit_members() {
+    {
+        while read -r unit_pid; do
+            launcher_found="$launcher_found$unit_pid "
+        done <"$1"
+    } 2>/dev/null || :
 }
 
 launcher_no_restart() {
@@ -156,27 +172,28 @@ launcher_forget() {
 }
 
 launcher_restarts() {
-    [ -e "$unit_etc/$unit" ] || {
-        echo 0
-        return 0
-    }
-    unit_control show -p NRestarts --value "$unit" 2>/dev/null || echo 0
+    restarts=0
+    [ -e "$unit_etc/$unit" ] || return 0
+    restarts=$(unit_control show -p NRestarts --value "$unit" 2>/dev/null) || restarts=0
 }
 
 # boot: what the enabled unit runs, at a boot and after a failure: known-good, in a new launch.
 launcher_boot() {
     [ ! -e stopped ] || exit 0
     enter_mutex
-    boot_release=$(pointed known-good)
+    read_link known-good
+    boot_release=$pointed
     [ -n "$boot_release" ] || exit 0
     boot_why="it ended"
-    first_word "launches/$(last_launch)/boot"
+    read_last
+    first_word "launches/$last_read/boot"
     if [ "$word" != "$boot" ]; then
         boot_why="the host was rebooted"
         end_lock
     fi
     settle_promotion
-    boot_secrets=$(told_secrets "$(pointed current)" "$boot_release")
+    read_link current
+    boot_secrets=$(told_secrets "$pointed" "$boot_release")
     new_launch "$boot_release"
     boot_fields="\\"release\\":\\"$boot_release\\",\\"launch\\":$launch"
     record restarted "$boot_fields,\\"why\\":\\"$boot_why\\"$boot_secrets"

@@ -2,8 +2,13 @@
 set -u
 umask 077
 export LC_ALL=C
-service_dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || exit 70
-cd -- "$service_dir" || exit 70
+newline='
+'
+case $0 in
+    */*) CDPATH='' cd -P -- "${0%/*}/" || exit 70 ;;
+    *) CDPATH='' cd -P -- . || exit 70 ;;
+esac
+service_dir=$PWD
 read -r boot </proc/sys/kernel/random/boot_id
 
 # Exit codes of this script: 70 broken ground, 71 no such thing, 72 something is in the way,
@@ -47,17 +52,27 @@ await() {
     done
 }
 
+# read_stat PID: sets $stat_fields, what the kernel says of a process from its state on; fails when it is
+# gone. Builtins only: this runs for every process of a launch at every look. All lines are read, since
+# a process may have newlines in its name, and brackets.
+read_stat() {
+    stat_fields=
+    {
+        while read -r stat_line; do
+            stat_fields="$stat_fields$stat_line "
+        done <"/proc/$1/stat"
+    } 2>/dev/null
+    stat_fields=${stat_fields##*) }
+    [ -n "$stat_fields" ]
+}
+
 # look_at PID: sets $started, when the process began, in ticks since boot; fails for a dead one or a
-# zombie. Builtins only: this runs for every process of a launch at every look.
+# zombie.
 look_at() {
-    { read -r stat_line <"/proc/$1/stat"; } 2>/dev/null || return 1
-    case $stat_line in
-        *') '*) ;;
-        *) stat_line=$(cat "/proc/$1/stat" 2>/dev/null) ;; # a newline in the process's name
-    esac
+    read_stat "$1" || return 1
     # shellcheck disable=SC2086  # the fields are split on purpose
-    set -- ${stat_line##*) }
-    [ "${1:-Z}" != Z ] && [ "$1" != X ] || return 1
+    set -- $stat_fields
+    [ "$1" != Z ] && [ "$1" != X ] || return 1
     started=${20}
 }
 
@@ -100,8 +115,8 @@ write_identity() {
 
 # record EVENT [JSON-FIELDS]: one whole line in the ledger; a line that was torn is closed first.
 record() {
-    record_line=$(printf '{"t":"%s","event":"%s","fence":%s%s}' \
-        "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" "$(fence_now)" "${2:+,$2}")
+    read_fence
+    record_line="{\"t\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"event\":\"$1\",\"fence\":$fence_read${2:+,$2}}"
     append_line || { spend_reserve && append_line; } ||
         die 74 "cannot write the ledger (disk full or read-only?)"
     sync ledger.jsonl 2>/dev/null || :
@@ -114,10 +129,11 @@ append_line() {
     } 2>/dev/null
 }
 
-fence_now() {
+# read_fence: sets $fence_read, 0 before the first lock.
+read_fence() {
     fence_read=0
     { read -r fence_read <fence; } 2>/dev/null || :
-    printf '%s\n' "${fence_read:-0}"
+    fence_read=${fence_read:-0}
 }
 
 # put_fence FENCE: on the disk before anybody acts under it, so that a power cut never takes it back.
@@ -138,16 +154,21 @@ leave_mutex() {
 
 # check_fence FENCE: a writer whose lock was taken over or ran out is refused in the step that writes.
 check_fence() {
-    [ "$1" = "$(fence_now)" ] ||
-        die 75 "this deploy lost its lock (fence $1, now $(fence_now)); nothing was changed"
+    read_fence
+    [ "$1" = "$fence_read" ] ||
+        die 75 "this deploy lost its lock (fence $1, now $fence_read); nothing was changed"
     [ -e lock/held ] ||
         die 75 "this deploy no longer holds its lock (fence $1 ran out); nothing was changed"
     renew_lease
 }
 
+# renew_lease: the clock has whole seconds, so that steps in quick succession write it once.
 renew_lease() {
+    [ -e lock/held ] || return 0
     clock
-    [ ! -e lock/held ] || put lock/renewed "$now"
+    renew_read=
+    { read -r renew_read <lock/renewed; } 2>/dev/null || :
+    [ "$renew_read" = "$now" ] || put lock/renewed "$now"
 }
 
 # point NAME RELEASE: switch a link by rename, so that nobody ever sees none.
@@ -159,10 +180,18 @@ switch_link() {
     { ln -sfn "releases/$2" "$1.new" && mv -fT "$1.new" "$1"; } 2>/dev/null
 }
 
-# pointed NAME: the release that a link names, or nothing.
-pointed() {
-    target=$(readlink "$1" 2>/dev/null) || return 0
-    printf '%s\n' "${target#releases/}"
+# read_link NAME: sets $pointed, the release that a link names, or nothing. Going there spares a readlink;
+# one whose release is gone still has its name.
+read_link() {
+    pointed=
+    [ -L "$1" ] || return 0
+    if CDPATH='' cd -P -- "./$1" 2>/dev/null; then
+        pointed=${PWD##*/}
+        cd -- "$service_dir" || exit 70
+    else
+        pointed=$(readlink "$1" 2>/dev/null) || :
+        pointed=${pointed#releases/}
+    fi
 }
 
 need_release() {
@@ -172,8 +201,21 @@ need_release() {
     [ -f "releases/$1/launch.sh" ] || die 71 "there is no release $1 here"
 }
 
-last_launch() {
+# read_last: sets $last_read, the number of the last launch, 0 before the first.
+read_last() {
     last_read=0
     { read -r last_read <last-launch; } 2>/dev/null || :
-    printf '%s\n' "${last_read:-0}"
+    last_read=${last_read:-0}
+}
+
+# first_line FILE: sets $line, empty when there is none.
+first_line() {
+    line=
+    { IFS= read -r line <"$1"; } 2>/dev/null || :
+}
+
+# first_word FILE: sets $word, empty when there is none.
+first_word() {
+    word=
+    { read -r word _ <"$1"; } 2>/dev/null || :
 }

@@ -1,18 +1,18 @@
 # Whose is it: the processes of one launch. A foreign process is never ours.
 
-# processes SESSION PID...: "PID SESSION UTIME STIME" of every living process of the session, and of those
-# that are named, one a line; grep may let others through, and spares sed most of them. A process whose
-# main thread has ended reads as a zombie while other threads still hold its port and memory: the
-# twentieth field, the number of its threads, tells the two apart.
-processes() (
-    of_session=$1
-    shift
-    set -- - "$@" # never an empty choice
-    IFS='|'
-    cat /proc/[0-9]*/stat 2>/dev/null |
-        grep -E "^($*) | $of_session " |
-        sed -n -e '/^[0-9]* (.*) Z \([-0-9]* \)\{16\}[01] /d' -e 's/^\([0-9]*\) (.*) [^X] [0-9]* [0-9]* \([0-9]*\) \([-0-9]* \)\{7\}\([0-9]*\) \([0-9]*\) .*/\1 \2 \4 \5/p'
-)
+# living PID: sets $living_session and $living_ticks, the session and CPU time of a process; fails for a
+# dead one. A process whose main thread has ended reads as a zombie while other threads still hold its
+# port and memory: the twentieth field, the number of its threads, tells the two apart.
+living() {
+    read_stat "$1" || return 1
+    # shellcheck disable=SC2086  # the fields are split on purpose
+    set -- $stat_fields
+    case $1:${18} in
+        X:* | Z:0 | Z:1) return 1 ;;
+    esac
+    living_session=$4
+    living_ticks=$((${12} + ${13}))
+}
 
 # find_own LAUNCH: sets $own, the living processes of the launch but relight's own two (" PID PID "), and
 # $own_ticks, their CPU time. Three proofs, since each has a hole: the session (a child may leave it),
@@ -36,34 +36,86 @@ find_own() {
     fi
     own_keeper=0
     ! same_process "$own_dir/keeper" || own_keeper=$id_pid
-    own_marked=" $(marked_pids "$1" | tr '\n' ' ') "
-    # shellcheck disable=SC2086  # process numbers, split on purpose
-    own_table=$(processes "$own_session" $own_marked)
-    while read -r own_pid own_member own_user own_kernel; do
-        [ -n "$own_pid" ] || continue # nobody at all
-        [ "$own_pid" != "$own_supervisor" ] && [ "$own_member" != "$own_keeper" ] || continue
+    find_marked "$1"
+    # grep leaves few of thousands, by their files' names, which nobody can forge, and lets others
+    # through: " SESSION " may be another field.
+    own_choice="^($marked_choice) "
+    [ "$own_session" = 0 ] || own_choice="$own_choice| $own_session "
+    own_files=$(grep -lE "$own_choice" /proc/[0-9]*/stat 2>/dev/null)
+    for own_pid in $own_files; do
+        own_pid=${own_pid#/proc/}
+        own_pid=${own_pid%/stat}
+        living "$own_pid" || continue
+        [ "$own_pid" != "$own_supervisor" ] && [ "$living_session" != "$own_keeper" ] || continue
         [ "$own_pid" != "$$" ] || continue
-        if [ "$own_member" != "$own_session" ] || [ "$own_session" = 0 ]; then
-            case $own_marked in
+        if [ "$living_session" != "$own_session" ] || [ "$own_session" = 0 ]; then
+            case $marked in
                 *" $own_pid "*) ;;
                 *) continue ;;
             esac
         fi
         own="$own$own_pid "
-        own_ticks=$((own_ticks + own_user + own_kernel))
-    done <<TABLE
-$own_table
-TABLE
+        own_ticks=$((own_ticks + living_ticks))
+    done
 }
 
-# marked_pids LAUNCH: processes that carry the launch's marker or write to its log.
-marked_pids() {
-    grep -lzxF "RELIGHT_LAUNCH=$own_dir" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+# find_marked LAUNCH: in find_own; sets $marked (" PID PID "), the processes that carry the launch's
+# marker or write to its log, and those that its launcher or its adoption knows, and $marked_choice, the
+# same as alternatives ("-|PID|PID").
+find_marked() {
+    marked=' '
+    marked_choice=- # never an empty choice
+    marked_files=$(grep -lzxF "RELIGHT_LAUNCH=$own_dir" /proc/[0-9]*/environ 2>/dev/null)
+    for marked_pid in $marked_files; do
+        marked_pid=${marked_pid#/proc/}
+        mark "${marked_pid%/environ}"
+    done
     # shellcheck disable=SC2010,SC2012  # the links' targets are wanted, not names
-    ls -ln /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 2>/dev/null |
-        grep -F -- " -> $own_dir/server.log" | sed -n 's|.* /proc/\([0-9]*\)/fd/[12] -> .*|\1|p'
+    marked_links=$(ls -ln /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 2>/dev/null |
+        grep -F -- " -> $own_dir/server.log")
+    while read -r marked_pid; do
+        marked_pid=${marked_pid#* /proc/}
+        marked_pid=${marked_pid%%/*}
+        case $marked in
+            *" $marked_pid "*) ;;
+            *) ! writes_log "$marked_pid" || mark "$marked_pid" ;;
+        esac
+    done <<LINKS
+$marked_links
+LINKS
+    launcher_found=
     launcher_pids "$1"
+    adopted_found=
     adopted_pids "$1"
+    for marked_pid in $launcher_found $adopted_found; do
+        mark "$marked_pid"
+    done
+}
+
+mark() {
+    case $marked in
+        *" $1 "*) ;;
+        *)
+            marked="$marked$1 "
+            marked_choice="$marked_choice|$1"
+            ;;
+    esac
+}
+
+# writes_log PID: whether its stdout or stderr is the launch's log, which may have been deleted. Asked of
+# the links themselves: the name of a file may look like a line of ls.
+writes_log() {
+    case $1 in
+        '' | *[!0-9]*) return 1 ;;
+    esac
+    [ ! "/proc/$1/fd/1" -ef "$own_dir/server.log" ] || return 0
+    [ ! "/proc/$1/fd/2" -ef "$own_dir/server.log" ] || return 0
+    for writes_link in "/proc/$1/fd/1" "/proc/$1/fd/2"; do
+        case $(readlink "$writes_link" 2>/dev/null) in
+            "$own_dir/server.log"*) return 0 ;;
+        esac
+    done
+    return 1
 }
 
 # owns LAUNCH: whether any process of the launch lives.

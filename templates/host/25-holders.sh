@@ -1,12 +1,33 @@
 # Who holds a port, and whether the GPUs that a launch used are free again.
 
-# port_sockets PORT: "INODE UID" of each socket that listens on it, IPv4 and IPv6.
-port_sockets() {
-    port_hex=$(printf '%04X' "$1")
-    grep -hE ":$port_hex [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null |
-        while read -r _ _ _ _ _ _ _ socket_uid _ socket_inode _; do
-            printf '%s %s\n' "$socket_inode" "$socket_uid"
-        done
+# find_sockets PORT: sets $sockets, "INODE:UID " of each socket that listens on it, IPv4 and IPv6.
+find_sockets() {
+    sockets=
+    hex_of "$1"
+    socket_lines=$(grep -hE ":$hex [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null) || return 0
+    while read -r _ _ _ _ _ _ _ socket_uid _ socket_inode _; do
+        sockets="$sockets$socket_inode:$socket_uid "
+    done <<SOCKETS
+$socket_lines
+SOCKETS
+}
+
+# hex_of NUMBER: sets $hex, its four last hexadecimal digits.
+hex_of() {
+    hex=
+    hex_rest=$1
+    while [ "${#hex}" -lt 4 ]; do
+        case $((hex_rest % 16)) in
+            10) hex=A$hex ;;
+            11) hex=B$hex ;;
+            12) hex=C$hex ;;
+            13) hex=D$hex ;;
+            14) hex=E$hex ;;
+            15) hex=F$hex ;;
+            *) hex=$((hex_rest % 16))$hex ;;
+        esac
+        hex_rest=$((hex_rest / 16))
+    done
 }
 
 # socket_pids INODE FOLDER...: the processes with that socket, of those whose /proc/PID/fd is given.
@@ -25,7 +46,8 @@ socket_pids() {
 find_port() {
     port_pids=
     foreign=
-    for socket_line in $(port_sockets "$1" | tr ' ' :); do
+    find_sockets "$1"
+    for socket_line in $sockets; do
         set --
         for port_own in $own; do
             set -- "$@" "/proc/$port_own/fd"
@@ -57,11 +79,12 @@ own_on_port() {
 # uses_gpu: after find_own; whether the launch has a GPU open. nvidia-smi cannot name processes in many
 # containers, /proc can.
 uses_gpu() {
+    set --
     for gpu_own in $own; do
-        # shellcheck disable=SC2010  # the links' targets are wanted
-        ! ls -ln "/proc/$gpu_own/fd" 2>/dev/null | grep -q -e '-> /dev/nvidia[0-9]' || return 0
+        set -- "$@" "/proc/$gpu_own/fd"
     done
-    return 1
+    # shellcheck disable=SC2010  # the links' targets are wanted
+    [ $# -gt 0 ] && ls -ln "$@" 2>/dev/null | grep -q -e '-> /dev/nvidia[0-9]'
 }
 
 # await_gpu: a driver gives memory back a moment after the process is gone: until two readings agree.
@@ -80,7 +103,7 @@ await_gpu() {
 
 free_port() {
     free=${1:-30000}
-    while [ -n "$(port_sockets "$free")" ]; do
+    while find_sockets "$free" && [ -n "$sockets" ]; do
         free=$((free + 1))
         [ "$free" -lt 65536 ] || die 72 "no free port from ${1:-30000} on"
     done

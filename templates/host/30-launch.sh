@@ -2,29 +2,36 @@
 
 # new_launch RELEASE: make the folder of the next launch; leaves its number in $launch.
 new_launch() {
-    launch=$(($(last_launch) + 1))
+    read_last
+    launch=$((last_read + 1))
     while [ -e "launches/$launch" ]; do
         launch=$((launch + 1))
     done
-    make_launch "$launch" || { spend_reserve && make_launch "$launch"; } ||
+    make_launch "$launch" "$1" || { spend_reserve && make_launch "$launch" "$1"; } ||
         die 74 "cannot make launches/$launch (disk full or read-only?)"
-    put "launches/$launch/release" "$1"
-    put "launches/$launch/boot" "$boot"
     put last-launch "$launch"
     point current "$1"
 }
 
+# make_launch LAUNCH RELEASE: without renames, since nobody reads it until it is the last.
 make_launch() {
-    { mkdir -p "launches/$1" && : >"launches/$1/server.log"; } 2>/dev/null
+    {
+        mkdir -p "launches/$1" &&
+            : >"launches/$1/server.log" &&
+            printf '%s\n' "$2" >"launches/$1/release" &&
+            printf '%s\n' "$boot" >"launches/$1/boot"
+    } 2>/dev/null
 }
 
 # start RELEASE: launch it detached, with a log of its own; prints "LAUNCH PID".
 do_start() {
     need_release "$1"
-    ! owns "$(last_launch)" || die 72 "launch $(last_launch) is still running; stop it first"
+    read_last
+    ! owns "$last_read" || die 72 "launch $last_read is still running; stop it first"
     new_launch "$1"
-    rm -f stopped
-    put launcher "$launcher_name"
+    [ ! -e stopped ] || rm -f stopped
+    first_word launcher
+    [ "$word" = "$launcher_name" ] || put launcher "$launcher_name"
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"
     await 20 begun "$launch" || die 72 "launch $launch did not begin within 20 s"

@@ -41,7 +41,8 @@ kill_own() {
 # stop DRAIN-SECONDS: SIGTERM and the drain, then SIGINT, then SIGKILL of what is provably ours. The mark
 # `stopping` stays with the launch: a server that was told to stop is not one that serves.
 do_stop() {
-    stop_launch=$(last_launch)
+    read_last
+    stop_launch=$last_read
     if ! owns "$stop_launch"; then
         launcher_stopped "$stop_launch"
         return 0

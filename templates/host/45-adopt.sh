@@ -76,8 +76,8 @@ TABLE
     claimed=$3
 }
 
-# adopted_pids LAUNCH: in find_own; the living processes of an adopted launch. Only those that are known
-# with their start time prove anything; the others follow from them.
+# adopted_pids LAUNCH: in find_own; sets $adopted_found, the living processes of an adopted launch. Only
+# those that are known with their start time prove anything; the others follow from them.
 adopted_pids() {
     [ -s "launches/$1/adopted" ] || return 0
     tree=' '
@@ -94,8 +94,7 @@ adopted_pids() {
         claimed=0
     fi
     grow "$claimed"
-    # shellcheck disable=SC2086  # process numbers, split on purpose
-    printf '%s\n' $tree
+    adopted_found=$tree
 }
 
 # remember_adopted LAUNCH: after find_own; keep its processes with their start times, so that children
@@ -126,7 +125,8 @@ adopted_log() {
 # from now on; prints the launch.
 do_adopt() {
     need_release "$1"
-    ! owns "$(last_launch)" || die 72 "launch $(last_launch) runs here already: it is relight's own"
+    read_last
+    ! owns "$last_read" || die 72 "launch $last_read runs here already: it is relight's own"
     look_at "$2" && [ "$started" = "$3" ] || die 72 "process $2 is gone"
     claim_session "$2"
     tree=" $2 "

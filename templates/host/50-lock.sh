@@ -3,7 +3,8 @@
 # lock LEASE-SECONDS HOLDER-JSON: take it; prints the new fence. The holder is a process of its own that
 # owns descriptor 9, and ends when the lease is not renewed, the lock is given back or the fence moves on.
 do_lock() {
-    mkdir -p lock 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
+    [ -d lock/new ] || mkdir -p lock/new 2>/dev/null ||
+        die 74 "cannot write in $service_dir (disk full or read-only?)"
     { command exec 9>>lock/flock; } 2>/dev/null ||
         die 74 "cannot write in $service_dir (disk full or read-only?)"
     # Without lock/held its holder is on its way out, within a second.
@@ -15,12 +16,11 @@ do_lock() {
     make_reserve
     same_launcher
     launcher_check
-    fence=$(($(fence_now) + 1))
+    read_fence
+    fence=$((fence_read + 1))
     clock
-    put lock/renewed "$now"
-    put lock/lease "$1"
-    put lock/holder "$2"
-    put lock/held "$fence"
+    write_lock "$1" "$2" || { spend_reserve && write_lock "$1" "$2"; } ||
+        die 74 "cannot write the lock (disk full or read-only?)"
     inherit_deadman "$fence"
     put_fence "$fence"
     settle_promotion
@@ -29,6 +29,17 @@ do_lock() {
     await 10 holds "$fence" || die 72 "the holder of the lock did not begin within 10 s"
     exec 9>&-
     printf '%s\n' "$fence"
+}
+
+# write_lock LEASE HOLDER: its files, each whole by rename; lock/held last, since it is what holds.
+write_lock() {
+    {
+        printf '%s\n' "$now" >lock/new/renewed &&
+            printf '%s\n' "$1" >lock/new/lease &&
+            printf '%s\n' "$2" >lock/new/holder &&
+            printf '%s\n' "$fence" >lock/new/held &&
+            mv -f lock/new/renewed lock/new/lease lock/new/holder lock/new/held lock
+    } 2>/dev/null
 }
 
 # same_launcher: what another launcher started is not ours to find, stop or keep away.
@@ -45,7 +56,7 @@ holds() {
 
 cmd_hold() {
     write_identity "$$" lock/pid "$1"
-    while [ -e lock/held ] && [ "$(fence_now)" = "$1" ]; do
+    while [ -e lock/held ] && read_fence && [ "$fence_read" = "$1" ]; do
         if lease_lost; then
             expire_lease "$1"
         fi
@@ -69,7 +80,7 @@ lease_lost() {
 # expire_lease FENCE: unless a step runs at this moment, which renews the lease at its end or soon after.
 expire_lease() {
     { command exec 8>>mutex; } 2>/dev/null || return 0
-    if flock -n 8 && [ "$(fence_now)" = "$1" ] && lease_lost && [ -e lock/held ]; then
+    if flock -n 8 && read_fence && [ "$fence_read" = "$1" ] && lease_lost && [ -e lock/held ]; then
         rm -f lock/held
         record lease_expired
     fi
@@ -88,27 +99,36 @@ do_unlock() {
 # prints `settled`, `begun` (nothing is changed then) or `untouched`. A dead-man that is armed though nothing
 # was begun is a dead deploy's: unlocking lets it act.
 do_finish() {
-    finish_fence=$(fence_now)
-    finish_events=" $(tail -n 400 ledger.jsonl 2>/dev/null |
-        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${finish_fence}[,}].*/\1/p" | tr '\n' ' ')"
+    read_fence
     finish_came=untouched
-    case $finish_events in
-        *' promoted '* | *' confirmed '* | *' kept '* | *' rolled_back '*) finish_came=settled ;;
-        *' stopping '* | *' started '*) finish_came=begun ;;
-    esac
+    for finish_event in $(tail -n 400 ledger.jsonl 2>/dev/null |
+        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${fence_read}[,}].*/\1/p"); do
+        case $finish_event in
+            promoted | confirmed | kept | rolled_back)
+                finish_came=settled
+                break
+                ;;
+            stopping | started) finish_came=begun ;;
+        esac
+    done
     [ "$finish_came" != settled ] || do_disarm
     [ "$finish_came" = begun ] || do_unlock
     printf '%s\n' "$finish_came"
 }
 
-lock_state() {
-    if [ -e lock/held ] && holds "$(fence_now)"; then echo held; else echo free; fi
+# read_lock: sets $lock_state, held or free.
+read_lock() {
+    lock_state=free
+    [ -e lock/held ] || return 0
+    read_fence
+    ! holds "$fence_read" || lock_state=held
 }
 
 # end_lock: what a deploy before a reboot held and armed is void; its controller is refused from now on.
 end_lock() {
     rm -f deadman
     [ -e lock/held ] || return 0
-    put_fence $(($(fence_now) + 1))
+    read_fence
+    put_fence $((fence_read + 1))
     rm -f lock/held
 }

@@ -3,7 +3,8 @@
 # arm SECONDS: due that many seconds from now, or as soon as the lease is lost; arming again moves it.
 do_arm() {
     clock
-    put deadman "$(fence_now) $((now + $1)) $boot"
+    read_fence
+    put deadman "$fence_read $((now + $1)) $boot"
     guarded || start_guard
 }
 
@@ -18,12 +19,11 @@ start_guard() {
 
 # disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.
 do_disarm() {
-    rm -f deadman
-    if guarded; then
-        read -r guard_pid _ <deadman.pid
-        kill "$guard_pid" 2>/dev/null || :
-    fi
-    rm -f deadman.pid
+    [ -e deadman ] || [ -e deadman.pid ] || return 0
+    disarm_guard=
+    ! guarded || disarm_guard=$id_pid
+    rm -f deadman deadman.pid
+    [ -z "$disarm_guard" ] || kill "$disarm_guard" 2>/dev/null || :
 }
 
 # read_deadman: sets $armed_fence, $due and $armed_boot; fails when none is armed.
@@ -43,14 +43,16 @@ inherit_deadman() {
     guarded || start_guard
 }
 
-deadman_state() {
-    if ! read_deadman; then
-        echo none
-    elif [ "$armed_boot" != "$boot" ] || [ "$armed_fence" -lt "$(fence_now)" ]; then
-        echo stale
+# deadman_stands: sets $deadman_state: none, stale, or armed and in how many seconds it is due.
+deadman_stands() {
+    deadman_state=none
+    read_deadman || return 0
+    read_fence
+    if [ "$armed_boot" != "$boot" ] || [ "$armed_fence" -lt "$fence_read" ]; then
+        deadman_state=stale
     else
         clock
-        printf 'armed %s\n' "$((due - now))"
+        deadman_state="armed $((due - now))"
     fi
 }
 
@@ -75,7 +77,7 @@ cmd_guard() {
 }
 
 on_guard() {
-    read_deadman && [ "$armed_boot" = "$boot" ] && [ "$armed_fence" -ge "$(fence_now)" ]
+    read_deadman && read_fence && [ "$armed_boot" = "$boot" ] && [ "$armed_fence" -ge "$fence_read" ]
 }
 
 overdue() {
@@ -93,23 +95,29 @@ fire() {
     fi
     fire_why="its deadline passed"
     ! lease_lost || fire_why="the controller fell silent"
-    fire_fence=$(($(fence_now) + 1))
+    read_fence
+    fire_fence=$((fence_read + 1))
     clock
     put deadman "$fire_fence $now $boot"
     put_fence "$fire_fence"
     rm -f lock/held
     settle_promotion
-    record deadman_fired "\"release\":\"$(pointed current)\",\"why\":\"$fire_why\""
-    fire_launch=$(last_launch)
-    fire_good=$(pointed known-good)
+    read_link current
+    fire_current=$pointed
+    record deadman_fired "\"release\":\"$fire_current\",\"why\":\"$fire_why\""
+    read_last
+    fire_launch=$last_read
+    read_link known-good
+    fire_good=$pointed
     if [ -z "$fire_good" ]; then
         fire_unconfirmed
-    elif [ "$(pointed current)" = "$fire_good" ] && serves "$fire_launch"; then
+    elif [ "$fire_current" = "$fire_good" ] && serves "$fire_launch"; then
         keep_running "$fire_launch"
         record kept "\"release\":\"$fire_good\",\"why\":\"it is the known-good and runs\""
     else
         do_rollback 5 "$fire_good" deadman >/dev/null
-        launcher_keep "$(last_launch)"
+        read_last
+        launcher_keep "$last_read"
     fi
     rm -f deadman
 }
@@ -120,9 +128,9 @@ fire_unconfirmed() {
     fire_port=$(sed -n 's/^ *"port": *\([0-9]*\),*$/\1/p' current/release.json 2>/dev/null | head -n 1)
     find_own "$fire_launch"
     if serves "$fire_launch" && own_on_port "${fire_port:-0}"; then
-        record left_unconfirmed "\"release\":\"$(pointed current)\",\"why\":\"no known-good\""
+        record left_unconfirmed "\"release\":\"$fire_current\",\"why\":\"no known-good\""
     else
         do_stop 5
-        record gave_up "\"release\":\"$(pointed current)\",\"why\":\"no known-good, and it did not serve\""
+        record gave_up "\"release\":\"$fire_current\",\"why\":\"no known-good, and it did not serve\""
     fi
 }

@@ -1,39 +1,42 @@
 # What is the state here: one answer for the controller, one fact a line.
 
 cmd_status() {
-    status_launch=$(last_launch)
+    read_last
+    status_launch=$last_read
     find_own "$status_launch"
     clock
+    read_fence
     printf 'script=%s\nboot=%s\nuptime=%s\nnow=%s\ndir=%s\nfence=%s\n' \
-        "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$(fence_now)"
-    printf 'current=%s\nknown_good=%s\n' "$(pointed current)" "$(pointed known-good)"
-    printf 'releases='
+        "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$fence_read"
+    read_link current
+    printf 'current=%s\n' "$pointed"
+    read_link known-good
+    printf 'known_good=%s\nreleases=' "$pointed"
     for status_release in releases/*; do
         [ ! -d "$status_release" ] || printf '%s ' "${status_release#releases/}"
     done
-    printf '\n'
-    printf 'launch=%s\n' "$status_launch"
+    printf '\nlaunch=%s\n' "$status_launch"
     if [ "$status_launch" != 0 ]; then
         # A word that a file does not hold is nothing.
         first_word "launches/$status_launch/release"
         printf 'launch_release=%s\n' "$word"
-        printf 'since=%s\n' "$(stat -c %Y "launches/$status_launch/release" 2>/dev/null)"
+        look_at_files "$status_launch"
+        printf 'since=%s\n' "$since"
         first_word "launches/$status_launch/exit"
         printf 'exit=%s\n' "$word"
         first_word "launches/$status_launch/pid"
-        printf 'pid=%s\npids=%s\n' "$word" "$own"
-        printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$status_launch/server.log" 2>/dev/null)"
+        printf 'pid=%s\npids=%s\nlog_bytes=%s\n' "$word" "$own" "$log_size"
         [ ! -e "launches/$status_launch/stopping" ] || printf 'stopping=yes\n'
     fi
-    printf 'state=%s\n' "$(server_state "$status_launch")"
-    printf 'restarts=%s\n' "$(launcher_restarts)"
-    printf 'lock=%s\n' "$(lock_state)"
+    server_stands "$status_launch"
+    launcher_restarts
+    read_lock
     first_line lock/holder
-    printf 'holder=%s\n' "$line"
     first_word lock/renewed
-    printf 'renewed=%s\n' "$word"
-    printf 'deadman=%s\n' "$(deadman_state)"
-    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | free_of)"
+    deadman_stands
+    read_free
+    printf 'state=%s\nrestarts=%s\nlock=%s\nholder=%s\nrenewed=%s\ndeadman=%s\nfree_kb=%s\n' \
+        "$server_state" "$restarts" "$lock_state" "$line" "$word" "$deadman_state" "$free_kb"
     if [ "${1:-0}" != 0 ]; then
         find_port "$1"
         print_port
@@ -44,57 +47,67 @@ cmd_status() {
         printf '\n'
     fi
     printf 'ledger:\n'
-    tail -n 400 ledger.jsonl 2>/dev/null
-    return 0
+    [ ! -r ledger.jsonl ] || exec tail -n 400 ledger.jsonl 2>/dev/null
+    exit 0
 }
 
-# free_of: the fourth column of the last line that `df -P` prints.
-free_of() {
-    free_last=
-    while read -r _ _ _ free_blocks _; do free_last=$free_blocks; done
-    printf '%s' "$free_last"
+# look_at_files LAUNCH: sets $since, when it was begun, in epoch seconds, and $log_size, its log's bytes;
+# empty for what is not there.
+look_at_files() {
+    since=
+    log_size=
+    for files_word in $(stat -Lc '%Y:%s:%n' "launches/$1/release" "launches/$1/server.log" 2>/dev/null); do
+        case $files_word in
+            *:launches/*/release) since=${files_word%%:*} ;;
+            *:launches/*/server.log)
+                log_size=${files_word#*:}
+                log_size=${log_size%%:*}
+                ;;
+        esac
+    done
 }
 
-# first_line FILE: sets $line, empty when there is none.
-first_line() {
-    line=
-    { IFS= read -r line <"$1"; } 2>/dev/null || :
-}
-
-# first_word FILE: sets $word, empty when there is none.
-first_word() {
-    word=
-    { read -r word _ <"$1"; } 2>/dev/null || :
+# read_free: sets $free_kb, what a user may still write here; df would look through all mounts for it.
+read_free() {
+    free_kb=
+    # shellcheck disable=SC2046  # two numbers, split on purpose
+    set -- $(stat -fc '%a %S' . 2>/dev/null)
+    [ $# -lt 2 ] || free_kb=$(($1 * $2 / 1024))
 }
 
 # port_state PORT: who of others holds it.
 port_state() {
-    find_own "$(last_launch)"
+    read_last
+    find_own "$last_read"
     find_port "$1"
     print_port
 }
 
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
-    [ -z "$foreign" ] || printf '%s' "$foreign" | sed 's/^/foreign=/'
+    while [ -n "$foreign" ]; do
+        printf 'foreign=%s\n' "${foreign%%"$newline"*}"
+        foreign=${foreign#*"$newline"}
+    done
 }
 
-# server_state LAUNCH: none, running, exited, stopped (asked for), rebooted, or lost (gone without a status).
-server_state() {
+# server_stands LAUNCH: sets $server_state: none, running, exited, stopped (asked for), rebooted, or lost
+# (gone without a status).
+server_stands() {
     if [ "$1" = 0 ]; then
-        echo none
+        server_state=none
     elif same_process "launches/$1/pid"; then
-        echo running
+        server_state=running
     elif [ -e stopped ]; then
-        echo stopped
+        server_state=stopped
     else
         first_word "launches/$1/boot"
         if [ "$word" != "$boot" ]; then
-            echo rebooted
+            server_state=rebooted
         elif [ -s "launches/$1/exit" ]; then
-            echo exited
+            server_state=exited
         else
-            echo lost
+            server_state=lost
         fi
     fi
 }
@@ -103,16 +116,18 @@ server_state() {
 # 0 says that the lock is lost.
 cmd_pulse() {
     pulse_fence=0
-    if [ "$2" = "$(fence_now)" ] && [ -e lock/held ]; then
+    read_fence
+    if [ "$2" = "$fence_read" ] && [ -e lock/held ]; then
         pulse_fence=$2
         renew_lease
     fi
     find_own "$1"
     find_port "$3"
-    printf 'fence=%s\nstate=%s\n' "$pulse_fence" "$(server_state "$1")"
+    server_stands "$1"
+    look_at_files "$1"
     first_word "launches/$1/exit"
-    printf 'exit=%s\npids=%s\nticks=%s\n' "$word" "$own" "$own_ticks"
-    printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$1/server.log" 2>/dev/null)"
+    printf 'fence=%s\nstate=%s\nexit=%s\npids=%s\nticks=%s\nlog_bytes=%s\n' \
+        "$pulse_fence" "$server_state" "$word" "$own" "$own_ticks" "$log_size"
     print_port
     return 0
 }

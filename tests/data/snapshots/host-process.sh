@@ -1,13 +1,18 @@
 #!/bin/sh
-# host.sh 3dc02c740546d563: what relight does to one service here; shipped by it.
-script_hash=3dc02c740546d563
+# host.sh ad6c932dec242e64: what relight does to one service here; shipped by it.
+script_hash=ad6c932dec242e64
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
 umask 077
 export LC_ALL=C
-service_dir=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P) || exit 70
-cd -- "$service_dir" || exit 70
+newline='
+'
+case $0 in
+    */*) CDPATH='' cd -P -- "${0%/*}/" || exit 70 ;;
+    *) CDPATH='' cd -P -- . || exit 70 ;;
+esac
+service_dir=$PWD
 read -r boot </proc/sys/kernel/random/boot_id
 
 # Exit codes of this script: 70 broken ground, 71 no such thing, 72 something is in the way,
@@ -51,17 +56,27 @@ await() {
     done
 }
 
+# read_stat PID: sets $stat_fields, what the kernel says of a process from its state on; fails when it is
+# gone. Builtins only: this runs for every process of a launch at every look. All lines are read, since
+# a process may have newlines in its name, and brackets.
+read_stat() {
+    stat_fields=
+    {
+        while read -r stat_line; do
+            stat_fields="$stat_fields$stat_line "
+        done <"/proc/$1/stat"
+    } 2>/dev/null
+    stat_fields=${stat_fields##*) }
+    [ -n "$stat_fields" ]
+}
+
 # look_at PID: sets $started, when the process began, in ticks since boot; fails for a dead one or a
-# zombie. Builtins only: this runs for every process of a launch at every look.
+# zombie.
 look_at() {
-    { read -r stat_line <"/proc/$1/stat"; } 2>/dev/null || return 1
-    case $stat_line in
-        *') '*) ;;
-        *) stat_line=$(cat "/proc/$1/stat" 2>/dev/null) ;; # a newline in the process's name
-    esac
+    read_stat "$1" || return 1
     # shellcheck disable=SC2086  # the fields are split on purpose
-    set -- ${stat_line##*) }
-    [ "${1:-Z}" != Z ] && [ "$1" != X ] || return 1
+    set -- $stat_fields
+    [ "$1" != Z ] && [ "$1" != X ] || return 1
     started=${20}
 }
 
@@ -104,8 +119,8 @@ write_identity() {
 
 # record EVENT [JSON-FIELDS]: one whole line in the ledger; a line that was torn is closed first.
 record() {
-    record_line=$(printf '{"t":"%s","event":"%s","fence":%s%s}' \
-        "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" "$(fence_now)" "${2:+,$2}")
+    read_fence
+    record_line="{\"t\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"event\":\"$1\",\"fence\":$fence_read${2:+,$2}}"
     append_line || { spend_reserve && append_line; } ||
         die 74 "cannot write the ledger (disk full or read-only?)"
     sync ledger.jsonl 2>/dev/null || :
@@ -118,10 +133,11 @@ append_line() {
     } 2>/dev/null
 }
 
-fence_now() {
+# read_fence: sets $fence_read, 0 before the first lock.
+read_fence() {
     fence_read=0
     { read -r fence_read <fence; } 2>/dev/null || :
-    printf '%s\n' "${fence_read:-0}"
+    fence_read=${fence_read:-0}
 }
 
 # put_fence FENCE: on the disk before anybody acts under it, so that a power cut never takes it back.
@@ -142,16 +158,21 @@ leave_mutex() {
 
 # check_fence FENCE: a writer whose lock was taken over or ran out is refused in the step that writes.
 check_fence() {
-    [ "$1" = "$(fence_now)" ] ||
-        die 75 "this deploy lost its lock (fence $1, now $(fence_now)); nothing was changed"
+    read_fence
+    [ "$1" = "$fence_read" ] ||
+        die 75 "this deploy lost its lock (fence $1, now $fence_read); nothing was changed"
     [ -e lock/held ] ||
         die 75 "this deploy no longer holds its lock (fence $1 ran out); nothing was changed"
     renew_lease
 }
 
+# renew_lease: the clock has whole seconds, so that steps in quick succession write it once.
 renew_lease() {
+    [ -e lock/held ] || return 0
     clock
-    [ ! -e lock/held ] || put lock/renewed "$now"
+    renew_read=
+    { read -r renew_read <lock/renewed; } 2>/dev/null || :
+    [ "$renew_read" = "$now" ] || put lock/renewed "$now"
 }
 
 # point NAME RELEASE: switch a link by rename, so that nobody ever sees none.
@@ -163,10 +184,18 @@ switch_link() {
     { ln -sfn "releases/$2" "$1.new" && mv -fT "$1.new" "$1"; } 2>/dev/null
 }
 
-# pointed NAME: the release that a link names, or nothing.
-pointed() {
-    target=$(readlink "$1" 2>/dev/null) || return 0
-    printf '%s\n' "${target#releases/}"
+# read_link NAME: sets $pointed, the release that a link names, or nothing. Going there spares a readlink;
+# one whose release is gone still has its name.
+read_link() {
+    pointed=
+    [ -L "$1" ] || return 0
+    if CDPATH='' cd -P -- "./$1" 2>/dev/null; then
+        pointed=${PWD##*/}
+        cd -- "$service_dir" || exit 70
+    else
+        pointed=$(readlink "$1" 2>/dev/null) || :
+        pointed=${pointed#releases/}
+    fi
 }
 
 need_release() {
@@ -176,27 +205,40 @@ need_release() {
     [ -f "releases/$1/launch.sh" ] || die 71 "there is no release $1 here"
 }
 
-last_launch() {
+# read_last: sets $last_read, the number of the last launch, 0 before the first.
+read_last() {
     last_read=0
     { read -r last_read <last-launch; } 2>/dev/null || :
-    printf '%s\n' "${last_read:-0}"
+    last_read=${last_read:-0}
+}
+
+# first_line FILE: sets $line, empty when there is none.
+first_line() {
+    line=
+    { IFS= read -r line <"$1"; } 2>/dev/null || :
+}
+
+# first_word FILE: sets $word, empty when there is none.
+first_word() {
+    word=
+    { read -r word _ <"$1"; } 2>/dev/null || :
 }
 
 # Whose is it: the processes of one launch. A foreign process is never ours.
 
-# processes SESSION PID...: "PID SESSION UTIME STIME" of every living process of the session, and of those
-# that are named, one a line; grep may let others through, and spares sed most of them. A process whose
-# main thread has ended reads as a zombie while other threads still hold its port and memory: the
-# twentieth field, the number of its threads, tells the two apart.
-processes() (
-    of_session=$1
-    shift
-    set -- - "$@" # never an empty choice
-    IFS='|'
-    cat /proc/[0-9]*/stat 2>/dev/null |
-        grep -E "^($*) | $of_session " |
-        sed -n -e '/^[0-9]* (.*) Z \([-0-9]* \)\{16\}[01] /d' -e 's/^\([0-9]*\) (.*) [^X] [0-9]* [0-9]* \([0-9]*\) \([-0-9]* \)\{7\}\([0-9]*\) \([0-9]*\) .*/\1 \2 \4 \5/p'
-)
+# living PID: sets $living_session and $living_ticks, the session and CPU time of a process; fails for a
+# dead one. A process whose main thread has ended reads as a zombie while other threads still hold its
+# port and memory: the twentieth field, the number of its threads, tells the two apart.
+living() {
+    read_stat "$1" || return 1
+    # shellcheck disable=SC2086  # the fields are split on purpose
+    set -- $stat_fields
+    case $1:${18} in
+        X:* | Z:0 | Z:1) return 1 ;;
+    esac
+    living_session=$4
+    living_ticks=$((${12} + ${13}))
+}
 
 # find_own LAUNCH: sets $own, the living processes of the launch but relight's own two (" PID PID "), and
 # $own_ticks, their CPU time. Three proofs, since each has a hole: the session (a child may leave it),
@@ -220,34 +262,86 @@ find_own() {
     fi
     own_keeper=0
     ! same_process "$own_dir/keeper" || own_keeper=$id_pid
-    own_marked=" $(marked_pids "$1" | tr '\n' ' ') "
-    # shellcheck disable=SC2086  # process numbers, split on purpose
-    own_table=$(processes "$own_session" $own_marked)
-    while read -r own_pid own_member own_user own_kernel; do
-        [ -n "$own_pid" ] || continue # nobody at all
-        [ "$own_pid" != "$own_supervisor" ] && [ "$own_member" != "$own_keeper" ] || continue
+    find_marked "$1"
+    # grep leaves few of thousands, by their files' names, which nobody can forge, and lets others
+    # through: " SESSION " may be another field.
+    own_choice="^($marked_choice) "
+    [ "$own_session" = 0 ] || own_choice="$own_choice| $own_session "
+    own_files=$(grep -lE "$own_choice" /proc/[0-9]*/stat 2>/dev/null)
+    for own_pid in $own_files; do
+        own_pid=${own_pid#/proc/}
+        own_pid=${own_pid%/stat}
+        living "$own_pid" || continue
+        [ "$own_pid" != "$own_supervisor" ] && [ "$living_session" != "$own_keeper" ] || continue
         [ "$own_pid" != "$$" ] || continue
-        if [ "$own_member" != "$own_session" ] || [ "$own_session" = 0 ]; then
-            case $own_marked in
+        if [ "$living_session" != "$own_session" ] || [ "$own_session" = 0 ]; then
+            case $marked in
                 *" $own_pid "*) ;;
                 *) continue ;;
             esac
         fi
         own="$own$own_pid "
-        own_ticks=$((own_ticks + own_user + own_kernel))
-    done <<TABLE
-$own_table
-TABLE
+        own_ticks=$((own_ticks + living_ticks))
+    done
 }
 
-# marked_pids LAUNCH: processes that carry the launch's marker or write to its log.
-marked_pids() {
-    grep -lzxF "RELIGHT_LAUNCH=$own_dir" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+# find_marked LAUNCH: in find_own; sets $marked (" PID PID "), the processes that carry the launch's
+# marker or write to its log, and those that its launcher or its adoption knows, and $marked_choice, the
+# same as alternatives ("-|PID|PID").
+find_marked() {
+    marked=' '
+    marked_choice=- # never an empty choice
+    marked_files=$(grep -lzxF "RELIGHT_LAUNCH=$own_dir" /proc/[0-9]*/environ 2>/dev/null)
+    for marked_pid in $marked_files; do
+        marked_pid=${marked_pid#/proc/}
+        mark "${marked_pid%/environ}"
+    done
     # shellcheck disable=SC2010,SC2012  # the links' targets are wanted, not names
-    ls -ln /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 2>/dev/null |
-        grep -F -- " -> $own_dir/server.log" | sed -n 's|.* /proc/\([0-9]*\)/fd/[12] -> .*|\1|p'
+    marked_links=$(ls -ln /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 2>/dev/null |
+        grep -F -- " -> $own_dir/server.log")
+    while read -r marked_pid; do
+        marked_pid=${marked_pid#* /proc/}
+        marked_pid=${marked_pid%%/*}
+        case $marked in
+            *" $marked_pid "*) ;;
+            *) ! writes_log "$marked_pid" || mark "$marked_pid" ;;
+        esac
+    done <<LINKS
+$marked_links
+LINKS
+    launcher_found=
     launcher_pids "$1"
+    adopted_found=
     adopted_pids "$1"
+    for marked_pid in $launcher_found $adopted_found; do
+        mark "$marked_pid"
+    done
+}
+
+mark() {
+    case $marked in
+        *" $1 "*) ;;
+        *)
+            marked="$marked$1 "
+            marked_choice="$marked_choice|$1"
+            ;;
+    esac
+}
+
+# writes_log PID: whether its stdout or stderr is the launch's log, which may have been deleted. Asked of
+# the links themselves: the name of a file may look like a line of ls.
+writes_log() {
+    case $1 in
+        '' | *[!0-9]*) return 1 ;;
+    esac
+    [ ! "/proc/$1/fd/1" -ef "$own_dir/server.log" ] || return 0
+    [ ! "/proc/$1/fd/2" -ef "$own_dir/server.log" ] || return 0
+    for writes_link in "/proc/$1/fd/1" "/proc/$1/fd/2"; do
+        case $(readlink "$writes_link" 2>/dev/null) in
+            "$own_dir/server.log"*) return 0 ;;
+        esac
+    done
+    return 1
 }
 
 # owns LAUNCH: whether any process of the launch lives.
@@ -264,13 +358,34 @@ describe() {
 
 # Who holds a port, and whether the GPUs that a launch used are free again.
 
-# port_sockets PORT: "INODE UID" of each socket that listens on it, IPv4 and IPv6.
-port_sockets() {
-    port_hex=$(printf '%04X' "$1")
-    grep -hE ":$port_hex [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null |
-        while read -r _ _ _ _ _ _ _ socket_uid _ socket_inode _; do
-            printf '%s %s\n' "$socket_inode" "$socket_uid"
-        done
+# find_sockets PORT: sets $sockets, "INODE:UID " of each socket that listens on it, IPv4 and IPv6.
+find_sockets() {
+    sockets=
+    hex_of "$1"
+    socket_lines=$(grep -hE ":$hex [0-9A-F]+:0000 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null) || return 0
+    while read -r _ _ _ _ _ _ _ socket_uid _ socket_inode _; do
+        sockets="$sockets$socket_inode:$socket_uid "
+    done <<SOCKETS
+$socket_lines
+SOCKETS
+}
+
+# hex_of NUMBER: sets $hex, its four last hexadecimal digits.
+hex_of() {
+    hex=
+    hex_rest=$1
+    while [ "${#hex}" -lt 4 ]; do
+        case $((hex_rest % 16)) in
+            10) hex=A$hex ;;
+            11) hex=B$hex ;;
+            12) hex=C$hex ;;
+            13) hex=D$hex ;;
+            14) hex=E$hex ;;
+            15) hex=F$hex ;;
+            *) hex=$((hex_rest % 16))$hex ;;
+        esac
+        hex_rest=$((hex_rest / 16))
+    done
 }
 
 # socket_pids INODE FOLDER...: the processes with that socket, of those whose /proc/PID/fd is given.
@@ -289,7 +404,8 @@ socket_pids() {
 find_port() {
     port_pids=
     foreign=
-    for socket_line in $(port_sockets "$1" | tr ' ' :); do
+    find_sockets "$1"
+    for socket_line in $sockets; do
         set --
         for port_own in $own; do
             set -- "$@" "/proc/$port_own/fd"
@@ -321,11 +437,12 @@ own_on_port() {
 # uses_gpu: after find_own; whether the launch has a GPU open. nvidia-smi cannot name processes in many
 # containers, /proc can.
 uses_gpu() {
+    set --
     for gpu_own in $own; do
-        # shellcheck disable=SC2010  # the links' targets are wanted
-        ! ls -ln "/proc/$gpu_own/fd" 2>/dev/null | grep -q -e '-> /dev/nvidia[0-9]' || return 0
+        set -- "$@" "/proc/$gpu_own/fd"
     done
-    return 1
+    # shellcheck disable=SC2010  # the links' targets are wanted
+    [ $# -gt 0 ] && ls -ln "$@" 2>/dev/null | grep -q -e '-> /dev/nvidia[0-9]'
 }
 
 # await_gpu: a driver gives memory back a moment after the process is gone: until two readings agree.
@@ -344,7 +461,7 @@ await_gpu() {
 
 free_port() {
     free=${1:-30000}
-    while [ -n "$(port_sockets "$free")" ]; do
+    while find_sockets "$free" && [ -n "$sockets" ]; do
         free=$((free + 1))
         [ "$free" -lt 65536 ] || die 72 "no free port from ${1:-30000} on"
     done
@@ -355,29 +472,36 @@ free_port() {
 
 # new_launch RELEASE: make the folder of the next launch; leaves its number in $launch.
 new_launch() {
-    launch=$(($(last_launch) + 1))
+    read_last
+    launch=$((last_read + 1))
     while [ -e "launches/$launch" ]; do
         launch=$((launch + 1))
     done
-    make_launch "$launch" || { spend_reserve && make_launch "$launch"; } ||
+    make_launch "$launch" "$1" || { spend_reserve && make_launch "$launch" "$1"; } ||
         die 74 "cannot make launches/$launch (disk full or read-only?)"
-    put "launches/$launch/release" "$1"
-    put "launches/$launch/boot" "$boot"
     put last-launch "$launch"
     point current "$1"
 }
 
+# make_launch LAUNCH RELEASE: without renames, since nobody reads it until it is the last.
 make_launch() {
-    { mkdir -p "launches/$1" && : >"launches/$1/server.log"; } 2>/dev/null
+    {
+        mkdir -p "launches/$1" &&
+            : >"launches/$1/server.log" &&
+            printf '%s\n' "$2" >"launches/$1/release" &&
+            printf '%s\n' "$boot" >"launches/$1/boot"
+    } 2>/dev/null
 }
 
 # start RELEASE: launch it detached, with a log of its own; prints "LAUNCH PID".
 do_start() {
     need_release "$1"
-    ! owns "$(last_launch)" || die 72 "launch $(last_launch) is still running; stop it first"
+    read_last
+    ! owns "$last_read" || die 72 "launch $last_read is still running; stop it first"
     new_launch "$1"
-    rm -f stopped
-    put launcher "$launcher_name"
+    [ ! -e stopped ] || rm -f stopped
+    first_word launcher
+    [ "$word" = "$launcher_name" ] || put launcher "$launcher_name"
     record started "\"release\":\"$1\",\"launch\":$launch"
     launcher_start "$launch" || die 72 "the launcher could not start $1"
     await 20 begun "$launch" || die 72 "launch $launch did not begin within 20 s"
@@ -503,7 +627,8 @@ kill_own() {
 # stop DRAIN-SECONDS: SIGTERM and the drain, then SIGINT, then SIGKILL of what is provably ours. The mark
 # `stopping` stays with the launch: a server that was told to stop is not one that serves.
 do_stop() {
-    stop_launch=$(last_launch)
+    read_last
+    stop_launch=$last_read
     if ! owns "$stop_launch"; then
         launcher_stopped "$stop_launch"
         return 0
@@ -543,21 +668,27 @@ serves() {
 
 do_promote() {
     need_release "$1"
-    [ "$(pointed current)" = "$1" ] || die 72 "$1 is not the release that runs here"
-    serves "$(last_launch)" || die 72 "$1 runs no longer"
-    promote_event=promoted
-    [ "$(pointed known-good)" != "$1" ] || promote_event=confirmed
-    point known-good "$1"
-    record "$promote_event" "\"release\":\"$1\",\"launch\":$(last_launch)"
-    keep_running "$(last_launch)"
+    read_link current
+    [ "$pointed" = "$1" ] || die 72 "$1 is not the release that runs here"
+    read_last
+    serves "$last_read" || die 72 "$1 runs no longer"
+    promote_event=confirmed
+    read_link known-good
+    if [ "$pointed" != "$1" ]; then
+        promote_event=promoted
+        point known-good "$1"
+    fi
+    record "$promote_event" "\"release\":\"$1\",\"launch\":$last_read"
+    keep_running "$last_read"
 }
 
 # settle_promotion: write the line of a promotion that lost its power between the link and the ledger.
 settle_promotion() {
-    settle_good=$(pointed known-good)
+    read_link known-good
+    settle_good=$pointed
     [ -n "$settle_good" ] || return 0
-    settle_last=$(sed -n 's/.*"event":"promoted".*"release":"\([^"]*\)".*/\1/p' ledger.jsonl 2>/dev/null | tail -n 1)
-    [ "$settle_last" = "$settle_good" ] ||
+    settle_all=$(sed -n 's/.*"event":"promoted".*"release":"\([^"]*\)".*/\1/p' ledger.jsonl 2>/dev/null)
+    [ "${settle_all##*"$newline"}" = "$settle_good" ] ||
         record promoted "\"release\":\"$settle_good\",\"why\":\"found so after an interruption\""
 }
 
@@ -584,10 +715,12 @@ told_secrets() {
 
 # rollback DRAIN RELEASE WHY: stop what runs, start stored bytes; prints "LAUNCH PID" of the new start.
 do_rollback() {
-    back_to=${2:-$(pointed known-good)}
+    read_link known-good
+    back_to=${2:-$pointed}
     [ -n "$back_to" ] || die 71 "there is no known-good release to return to"
     need_release "$back_to"
-    rolled_from=$(pointed current)
+    read_link current
+    rolled_from=$pointed
     do_stop "$1"
     rolled_start=$(do_start "$back_to") || exit
     rolled_fields="\"release\":\"$back_to\",\"from\":\"$rolled_from\",\"why\":\"$3\""
@@ -600,31 +733,59 @@ do_rollback() {
 beyond() {
     beyond_keep=$1
     set -- "$2"/*
-    [ $# -gt "$beyond_keep" ] || return 0
-    printf '%s\n' "$@" | cut -d/ -f2 | sort -rn | tail -n "+$((beyond_keep + 1))"
+    for beyond_one; do
+        printf '%s\n' "${beyond_one#*/}"
+    done | sort -rn | tail -n "+$((beyond_keep + 1))"
+}
+
+# holds_beyond KEEP FOLDER: whether that is anything.
+holds_beyond() {
+    beyond_keep=$1
+    set -- "$2"/*
+    [ $# -gt "$beyond_keep" ]
 }
 
 # prune KEEP: old releases and launches beyond KEEP, never current, known-good, or the last launch. A
 # release stays as long as a log of it: with its secrets it is known what that log must not show.
 do_prune() {
-    keep_current=$(pointed current)
-    keep_good=$(pointed known-good)
-    good_launch=
-    [ -z "$(beyond "$1" launches)" ] || good_launch=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null | cut -d/ -f2 | sort -rn | head -n 1)
+    read_link current
+    keep_current=$pointed
+    read_link known-good
+    keep_good=$pointed
+    ! holds_beyond "$1" launches || prune_launches "$1"
+    ! holds_beyond "$1" releases || prune_releases "$1"
+    for old in releases/.new-*; do # what was cut off while it was written
+        [ ! -e "$old" ] || rm -rf -- "$old"
+    done
+    # An earlier relight kept one set of secrets for all releases; the last one that reads it is gone.
+    if [ -e env ] || [ -e flags.yaml ]; then
+        grep -q RELIGHT_SERVICE_DIR releases/*/launch.sh 2>/dev/null || rm -f env flags.yaml
+    fi
+}
+
+prune_launches() {
+    good_launch=0
+    good_files=$(grep -lxF -- "$keep_good" launches/*/release 2>/dev/null)
+    for old in $good_files; do
+        old=${old#*/}
+        old=${old%%/*}
+        [ "$old" -le "$good_launch" ] || good_launch=$old
+    done
+    read_last
     beyond "$1" launches | while read -r old; do
-        if [ "$old" != "$(last_launch)" ] && [ "$old" != "${good_launch:-0}" ]; then
+        if [ "$old" != "$last_read" ] && [ "$old" != "$good_launch" ]; then
             rm -rf -- "launches/$old"
         fi
     done
+}
+
+prune_releases() {
     beyond "$1" releases | while read -r old; do
         if [ "$old" != "$keep_current" ] && [ "$old" != "$keep_good" ] &&
             ! grep -qxF -- "$old" launches/*/release 2>/dev/null; then
             rm -rf -- "releases/$old"
         fi
     done
-    rm -rf -- releases/.new-* # what was cut off while it was written
-    # An earlier relight kept one set of secrets for all releases; the last one that reads it is gone.
-    grep -q RELIGHT_SERVICE_DIR releases/*/launch.sh 2>/dev/null || rm -f env flags.yaml
 }
 
 # Adoption: a server that somebody started by hand becomes a launch like any other, without a restart.
@@ -705,8 +866,8 @@ TABLE
     claimed=$3
 }
 
-# adopted_pids LAUNCH: in find_own; the living processes of an adopted launch. Only those that are known
-# with their start time prove anything; the others follow from them.
+# adopted_pids LAUNCH: in find_own; sets $adopted_found, the living processes of an adopted launch. Only
+# those that are known with their start time prove anything; the others follow from them.
 adopted_pids() {
     [ -s "launches/$1/adopted" ] || return 0
     tree=' '
@@ -723,8 +884,7 @@ adopted_pids() {
         claimed=0
     fi
     grow "$claimed"
-    # shellcheck disable=SC2086  # process numbers, split on purpose
-    printf '%s\n' $tree
+    adopted_found=$tree
 }
 
 # remember_adopted LAUNCH: after find_own; keep its processes with their start times, so that children
@@ -755,7 +915,8 @@ adopted_log() {
 # from now on; prints the launch.
 do_adopt() {
     need_release "$1"
-    ! owns "$(last_launch)" || die 72 "launch $(last_launch) runs here already: it is relight's own"
+    read_last
+    ! owns "$last_read" || die 72 "launch $last_read runs here already: it is relight's own"
     look_at "$2" && [ "$started" = "$3" ] || die 72 "process $2 is gone"
     claim_session "$2"
     tree=" $2 "
@@ -789,7 +950,8 @@ keep_running() {
 # lock LEASE-SECONDS HOLDER-JSON: take it; prints the new fence. The holder is a process of its own that
 # owns descriptor 9, and ends when the lease is not renewed, the lock is given back or the fence moves on.
 do_lock() {
-    mkdir -p lock 2>/dev/null || die 74 "cannot write in $service_dir (disk full or read-only?)"
+    [ -d lock/new ] || mkdir -p lock/new 2>/dev/null ||
+        die 74 "cannot write in $service_dir (disk full or read-only?)"
     { command exec 9>>lock/flock; } 2>/dev/null ||
         die 74 "cannot write in $service_dir (disk full or read-only?)"
     # Without lock/held its holder is on its way out, within a second.
@@ -801,12 +963,11 @@ do_lock() {
     make_reserve
     same_launcher
     launcher_check
-    fence=$(($(fence_now) + 1))
+    read_fence
+    fence=$((fence_read + 1))
     clock
-    put lock/renewed "$now"
-    put lock/lease "$1"
-    put lock/holder "$2"
-    put lock/held "$fence"
+    write_lock "$1" "$2" || { spend_reserve && write_lock "$1" "$2"; } ||
+        die 74 "cannot write the lock (disk full or read-only?)"
     inherit_deadman "$fence"
     put_fence "$fence"
     settle_promotion
@@ -815,6 +976,17 @@ do_lock() {
     await 10 holds "$fence" || die 72 "the holder of the lock did not begin within 10 s"
     exec 9>&-
     printf '%s\n' "$fence"
+}
+
+# write_lock LEASE HOLDER: its files, each whole by rename; lock/held last, since it is what holds.
+write_lock() {
+    {
+        printf '%s\n' "$now" >lock/new/renewed &&
+            printf '%s\n' "$1" >lock/new/lease &&
+            printf '%s\n' "$2" >lock/new/holder &&
+            printf '%s\n' "$fence" >lock/new/held &&
+            mv -f lock/new/renewed lock/new/lease lock/new/holder lock/new/held lock
+    } 2>/dev/null
 }
 
 # same_launcher: what another launcher started is not ours to find, stop or keep away.
@@ -831,7 +1003,7 @@ holds() {
 
 cmd_hold() {
     write_identity "$$" lock/pid "$1"
-    while [ -e lock/held ] && [ "$(fence_now)" = "$1" ]; do
+    while [ -e lock/held ] && read_fence && [ "$fence_read" = "$1" ]; do
         if lease_lost; then
             expire_lease "$1"
         fi
@@ -855,7 +1027,7 @@ lease_lost() {
 # expire_lease FENCE: unless a step runs at this moment, which renews the lease at its end or soon after.
 expire_lease() {
     { command exec 8>>mutex; } 2>/dev/null || return 0
-    if flock -n 8 && [ "$(fence_now)" = "$1" ] && lease_lost && [ -e lock/held ]; then
+    if flock -n 8 && read_fence && [ "$fence_read" = "$1" ] && lease_lost && [ -e lock/held ]; then
         rm -f lock/held
         record lease_expired
     fi
@@ -874,28 +1046,37 @@ do_unlock() {
 # prints `settled`, `begun` (nothing is changed then) or `untouched`. A dead-man that is armed though nothing
 # was begun is a dead deploy's: unlocking lets it act.
 do_finish() {
-    finish_fence=$(fence_now)
-    finish_events=" $(tail -n 400 ledger.jsonl 2>/dev/null |
-        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${finish_fence}[,}].*/\1/p" | tr '\n' ' ')"
+    read_fence
     finish_came=untouched
-    case $finish_events in
-        *' promoted '* | *' confirmed '* | *' kept '* | *' rolled_back '*) finish_came=settled ;;
-        *' stopping '* | *' started '*) finish_came=begun ;;
-    esac
+    for finish_event in $(tail -n 400 ledger.jsonl 2>/dev/null |
+        sed -n "s/^{\"t\":\"[^\"]*\",\"event\":\"\([a-z_]*\)\",\"fence\":${fence_read}[,}].*/\1/p"); do
+        case $finish_event in
+            promoted | confirmed | kept | rolled_back)
+                finish_came=settled
+                break
+                ;;
+            stopping | started) finish_came=begun ;;
+        esac
+    done
     [ "$finish_came" != settled ] || do_disarm
     [ "$finish_came" = begun ] || do_unlock
     printf '%s\n' "$finish_came"
 }
 
-lock_state() {
-    if [ -e lock/held ] && holds "$(fence_now)"; then echo held; else echo free; fi
+# read_lock: sets $lock_state, held or free.
+read_lock() {
+    lock_state=free
+    [ -e lock/held ] || return 0
+    read_fence
+    ! holds "$fence_read" || lock_state=held
 }
 
 # end_lock: what a deploy before a reboot held and armed is void; its controller is refused from now on.
 end_lock() {
     rm -f deadman
     [ -e lock/held ] || return 0
-    put_fence $(($(fence_now) + 1))
+    read_fence
+    put_fence $((fence_read + 1))
     rm -f lock/held
 }
 
@@ -904,7 +1085,8 @@ end_lock() {
 # arm SECONDS: due that many seconds from now, or as soon as the lease is lost; arming again moves it.
 do_arm() {
     clock
-    put deadman "$(fence_now) $((now + $1)) $boot"
+    read_fence
+    put deadman "$fence_read $((now + $1)) $boot"
     guarded || start_guard
 }
 
@@ -919,12 +1101,11 @@ start_guard() {
 
 # disarm: the guard goes with what it guards, so that nothing changes here after a deploy has ended.
 do_disarm() {
-    rm -f deadman
-    if guarded; then
-        read -r guard_pid _ <deadman.pid
-        kill "$guard_pid" 2>/dev/null || :
-    fi
-    rm -f deadman.pid
+    [ -e deadman ] || [ -e deadman.pid ] || return 0
+    disarm_guard=
+    ! guarded || disarm_guard=$id_pid
+    rm -f deadman deadman.pid
+    [ -z "$disarm_guard" ] || kill "$disarm_guard" 2>/dev/null || :
 }
 
 # read_deadman: sets $armed_fence, $due and $armed_boot; fails when none is armed.
@@ -944,14 +1125,16 @@ inherit_deadman() {
     guarded || start_guard
 }
 
-deadman_state() {
-    if ! read_deadman; then
-        echo none
-    elif [ "$armed_boot" != "$boot" ] || [ "$armed_fence" -lt "$(fence_now)" ]; then
-        echo stale
+# deadman_stands: sets $deadman_state: none, stale, or armed and in how many seconds it is due.
+deadman_stands() {
+    deadman_state=none
+    read_deadman || return 0
+    read_fence
+    if [ "$armed_boot" != "$boot" ] || [ "$armed_fence" -lt "$fence_read" ]; then
+        deadman_state=stale
     else
         clock
-        printf 'armed %s\n' "$((due - now))"
+        deadman_state="armed $((due - now))"
     fi
 }
 
@@ -976,7 +1159,7 @@ cmd_guard() {
 }
 
 on_guard() {
-    read_deadman && [ "$armed_boot" = "$boot" ] && [ "$armed_fence" -ge "$(fence_now)" ]
+    read_deadman && read_fence && [ "$armed_boot" = "$boot" ] && [ "$armed_fence" -ge "$fence_read" ]
 }
 
 overdue() {
@@ -994,23 +1177,29 @@ fire() {
     fi
     fire_why="its deadline passed"
     ! lease_lost || fire_why="the controller fell silent"
-    fire_fence=$(($(fence_now) + 1))
+    read_fence
+    fire_fence=$((fence_read + 1))
     clock
     put deadman "$fire_fence $now $boot"
     put_fence "$fire_fence"
     rm -f lock/held
     settle_promotion
-    record deadman_fired "\"release\":\"$(pointed current)\",\"why\":\"$fire_why\""
-    fire_launch=$(last_launch)
-    fire_good=$(pointed known-good)
+    read_link current
+    fire_current=$pointed
+    record deadman_fired "\"release\":\"$fire_current\",\"why\":\"$fire_why\""
+    read_last
+    fire_launch=$last_read
+    read_link known-good
+    fire_good=$pointed
     if [ -z "$fire_good" ]; then
         fire_unconfirmed
-    elif [ "$(pointed current)" = "$fire_good" ] && serves "$fire_launch"; then
+    elif [ "$fire_current" = "$fire_good" ] && serves "$fire_launch"; then
         keep_running "$fire_launch"
         record kept "\"release\":\"$fire_good\",\"why\":\"it is the known-good and runs\""
     else
         do_rollback 5 "$fire_good" deadman >/dev/null
-        launcher_keep "$(last_launch)"
+        read_last
+        launcher_keep "$last_read"
     fi
     rm -f deadman
 }
@@ -1021,49 +1210,52 @@ fire_unconfirmed() {
     fire_port=$(sed -n 's/^ *"port": *\([0-9]*\),*$/\1/p' current/release.json 2>/dev/null | head -n 1)
     find_own "$fire_launch"
     if serves "$fire_launch" && own_on_port "${fire_port:-0}"; then
-        record left_unconfirmed "\"release\":\"$(pointed current)\",\"why\":\"no known-good\""
+        record left_unconfirmed "\"release\":\"$fire_current\",\"why\":\"no known-good\""
     else
         do_stop 5
-        record gave_up "\"release\":\"$(pointed current)\",\"why\":\"no known-good, and it did not serve\""
+        record gave_up "\"release\":\"$fire_current\",\"why\":\"no known-good, and it did not serve\""
     fi
 }
 
 # What is the state here: one answer for the controller, one fact a line.
 
 cmd_status() {
-    status_launch=$(last_launch)
+    read_last
+    status_launch=$last_read
     find_own "$status_launch"
     clock
+    read_fence
     printf 'script=%s\nboot=%s\nuptime=%s\nnow=%s\ndir=%s\nfence=%s\n' \
-        "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$(fence_now)"
-    printf 'current=%s\nknown_good=%s\n' "$(pointed current)" "$(pointed known-good)"
-    printf 'releases='
+        "$script_hash" "$boot" "$now" "$(date +%s)" "$service_dir" "$fence_read"
+    read_link current
+    printf 'current=%s\n' "$pointed"
+    read_link known-good
+    printf 'known_good=%s\nreleases=' "$pointed"
     for status_release in releases/*; do
         [ ! -d "$status_release" ] || printf '%s ' "${status_release#releases/}"
     done
-    printf '\n'
-    printf 'launch=%s\n' "$status_launch"
+    printf '\nlaunch=%s\n' "$status_launch"
     if [ "$status_launch" != 0 ]; then
         # A word that a file does not hold is nothing.
         first_word "launches/$status_launch/release"
         printf 'launch_release=%s\n' "$word"
-        printf 'since=%s\n' "$(stat -c %Y "launches/$status_launch/release" 2>/dev/null)"
+        look_at_files "$status_launch"
+        printf 'since=%s\n' "$since"
         first_word "launches/$status_launch/exit"
         printf 'exit=%s\n' "$word"
         first_word "launches/$status_launch/pid"
-        printf 'pid=%s\npids=%s\n' "$word" "$own"
-        printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$status_launch/server.log" 2>/dev/null)"
+        printf 'pid=%s\npids=%s\nlog_bytes=%s\n' "$word" "$own" "$log_size"
         [ ! -e "launches/$status_launch/stopping" ] || printf 'stopping=yes\n'
     fi
-    printf 'state=%s\n' "$(server_state "$status_launch")"
-    printf 'restarts=%s\n' "$(launcher_restarts)"
-    printf 'lock=%s\n' "$(lock_state)"
+    server_stands "$status_launch"
+    launcher_restarts
+    read_lock
     first_line lock/holder
-    printf 'holder=%s\n' "$line"
     first_word lock/renewed
-    printf 'renewed=%s\n' "$word"
-    printf 'deadman=%s\n' "$(deadman_state)"
-    printf 'free_kb=%s\n' "$(df -Pk . 2>/dev/null | free_of)"
+    deadman_stands
+    read_free
+    printf 'state=%s\nrestarts=%s\nlock=%s\nholder=%s\nrenewed=%s\ndeadman=%s\nfree_kb=%s\n' \
+        "$server_state" "$restarts" "$lock_state" "$line" "$word" "$deadman_state" "$free_kb"
     if [ "${1:-0}" != 0 ]; then
         find_port "$1"
         print_port
@@ -1074,57 +1266,67 @@ cmd_status() {
         printf '\n'
     fi
     printf 'ledger:\n'
-    tail -n 400 ledger.jsonl 2>/dev/null
-    return 0
+    [ ! -r ledger.jsonl ] || exec tail -n 400 ledger.jsonl 2>/dev/null
+    exit 0
 }
 
-# free_of: the fourth column of the last line that `df -P` prints.
-free_of() {
-    free_last=
-    while read -r _ _ _ free_blocks _; do free_last=$free_blocks; done
-    printf '%s' "$free_last"
+# look_at_files LAUNCH: sets $since, when it was begun, in epoch seconds, and $log_size, its log's bytes;
+# empty for what is not there.
+look_at_files() {
+    since=
+    log_size=
+    for files_word in $(stat -Lc '%Y:%s:%n' "launches/$1/release" "launches/$1/server.log" 2>/dev/null); do
+        case $files_word in
+            *:launches/*/release) since=${files_word%%:*} ;;
+            *:launches/*/server.log)
+                log_size=${files_word#*:}
+                log_size=${log_size%%:*}
+                ;;
+        esac
+    done
 }
 
-# first_line FILE: sets $line, empty when there is none.
-first_line() {
-    line=
-    { IFS= read -r line <"$1"; } 2>/dev/null || :
-}
-
-# first_word FILE: sets $word, empty when there is none.
-first_word() {
-    word=
-    { read -r word _ <"$1"; } 2>/dev/null || :
+# read_free: sets $free_kb, what a user may still write here; df would look through all mounts for it.
+read_free() {
+    free_kb=
+    # shellcheck disable=SC2046  # two numbers, split on purpose
+    set -- $(stat -fc '%a %S' . 2>/dev/null)
+    [ $# -lt 2 ] || free_kb=$(($1 * $2 / 1024))
 }
 
 # port_state PORT: who of others holds it.
 port_state() {
-    find_own "$(last_launch)"
+    read_last
+    find_own "$last_read"
     find_port "$1"
     print_port
 }
 
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
-    [ -z "$foreign" ] || printf '%s' "$foreign" | sed 's/^/foreign=/'
+    while [ -n "$foreign" ]; do
+        printf 'foreign=%s\n' "${foreign%%"$newline"*}"
+        foreign=${foreign#*"$newline"}
+    done
 }
 
-# server_state LAUNCH: none, running, exited, stopped (asked for), rebooted, or lost (gone without a status).
-server_state() {
+# server_stands LAUNCH: sets $server_state: none, running, exited, stopped (asked for), rebooted, or lost
+# (gone without a status).
+server_stands() {
     if [ "$1" = 0 ]; then
-        echo none
+        server_state=none
     elif same_process "launches/$1/pid"; then
-        echo running
+        server_state=running
     elif [ -e stopped ]; then
-        echo stopped
+        server_state=stopped
     else
         first_word "launches/$1/boot"
         if [ "$word" != "$boot" ]; then
-            echo rebooted
+            server_state=rebooted
         elif [ -s "launches/$1/exit" ]; then
-            echo exited
+            server_state=exited
         else
-            echo lost
+            server_state=lost
         fi
     fi
 }
@@ -1133,16 +1335,18 @@ server_state() {
 # 0 says that the lock is lost.
 cmd_pulse() {
     pulse_fence=0
-    if [ "$2" = "$(fence_now)" ] && [ -e lock/held ]; then
+    read_fence
+    if [ "$2" = "$fence_read" ] && [ -e lock/held ]; then
         pulse_fence=$2
         renew_lease
     fi
     find_own "$1"
     find_port "$3"
-    printf 'fence=%s\nstate=%s\n' "$pulse_fence" "$(server_state "$1")"
+    server_stands "$1"
+    look_at_files "$1"
     first_word "launches/$1/exit"
-    printf 'exit=%s\npids=%s\nticks=%s\n' "$word" "$own" "$own_ticks"
-    printf 'log_bytes=%s\n' "$(stat -Lc %s "launches/$1/server.log" 2>/dev/null)"
+    printf 'fence=%s\nstate=%s\nexit=%s\npids=%s\nticks=%s\nlog_bytes=%s\n' \
+        "$pulse_fence" "$server_state" "$word" "$own" "$own_ticks" "$log_size"
     print_port
     return 0
 }
@@ -1169,7 +1373,7 @@ launcher_no_restart() { :; }
 launcher_stopped() { :; }
 launcher_keep() { :; }
 launcher_forget() { :; }
-launcher_restarts() { echo 0; }
+launcher_restarts() { restarts=0; }
 launcher_boot() { :; }
 
 # The commands. Those that change anything take the mutex and name the fence that they hold.

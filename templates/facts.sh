@@ -1,17 +1,30 @@
 # What a host is, in one look: one fact a line. Reads only; needs no GPU and no driver.
 # Given: model_path (may be empty), needs (words), engine_version (a function). Afterwards: `wait`.
 # Asking the engine takes longer than all the rest: it runs beside it.
-{ engine_version 2>&1 | tail -n 1 | sed 's/^/engine_version=/'; } &
-printf 'home=%s\n' "$HOME"
-printf 'user=%s\n' "$(id -un)"
-printf 'uid=%s\n' "$(id -u)"
-printf 'hostname=%s\n' "$(uname -n)"
-printf 'kernel=%s\n' "$(uname -sr)"
-printf 'machine=%s\n' "$(uname -m)"
+{ engine_version 2>&1 | sed -n '$s/^/engine_version=/p'; } &
+# One program for the user and one for the kernel: each costs as much as all that is read from it.
+facts_user=$(stat -c '%u:%U' "/proc/$$" 2>/dev/null)
+facts_uid=${facts_user%%:*}
+facts_user=${facts_user#*:}
+[ "$facts_user" != UNKNOWN ] || facts_user=$facts_uid
+facts_kernel=$(uname -snrm) # the name of a host has no blank
+facts_rest=${facts_kernel#* }
+facts_release=${facts_rest#* }
+printf 'home=%s\nuser=%s\nuid=%s\n' "$HOME" "$facts_user" "$facts_uid"
+printf 'hostname=%s\nkernel=%s\nmachine=%s\n' "${facts_rest%% *}" \
+    "${facts_kernel%% *} ${facts_release%% *}" "${facts_release##* }"
 printf 'cores=%s\n' "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
-sed -n 's/^MemTotal: *\([0-9]*\) kB/memory_kb=\1/p; s/^MemAvailable: *\([0-9]*\) kB/memory_free_kb=\1/p' \
-    /proc/meminfo 2>/dev/null
-df -Pk "$HOME" 2>/dev/null | sed -n '$s|^.* \([0-9][0-9]*\)  *[-0-9]*%*  */.*|disk_free_kb=\1|p'
+while read -r facts_name facts_number _; do
+    case $facts_name in
+        MemTotal:) printf 'memory_kb=%s\n' "$facts_number" ;;
+        MemAvailable:)
+            printf 'memory_free_kb=%s\n' "$facts_number"
+            break
+            ;;
+    esac
+done </proc/meminfo 2>/dev/null
+facts_disk=$(stat -fc '%a %S' "$HOME" 2>/dev/null) &&
+    printf 'disk_free_kb=%s\n' "$((${facts_disk% *} * ${facts_disk#* } / 1024))"
 # shellcheck disable=SC2154  # given by the caller
 for need in $needs; do
     command -v "$need" >/dev/null 2>&1 || printf 'missing=%s\n' "$need"

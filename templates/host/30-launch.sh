@@ -54,11 +54,9 @@ cmd_supervise() {
     setsid sh "$0" keep "$1" </dev/null >/dev/null 2>&1 8>&- 9>&- &
     supervise_keeper=$!
     # A shell's background job ignores SIGINT, and so would the engine: give it every default back.
-    if env --default-signal true 2>/dev/null; then
-        env --default-signal sh "$0" enter "$1" &
-    else
-        sh "$0" enter "$1" &
-    fi
+    enter_with=
+    ! env --default-signal true 2>/dev/null || enter_with='env --default-signal'
+    enter "$1" &
     supervise_engine=$!
     # shellcheck disable=SC2064  # this engine, now
     trap "kill -s TERM $supervise_engine 2>/dev/null" TERM
@@ -73,16 +71,19 @@ cmd_supervise() {
     put "$supervise_dir/exit" "$supervise_status $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
 
-# enter LAUNCH: become the engine; its descriptors are the log and nothing else of ours.
-cmd_enter() {
+# enter LAUNCH: in a process of its own: become the engine; its descriptors are the log and nothing else
+# of ours.
+enter() {
     enter_dir=$service_dir/launches/$1
     read -r enter_release <"$enter_dir/release" || exit 71
-    write_identity "$$" "$enter_dir/pid"
+    read -r enter_pid _ </proc/self/stat # $$ is still the supervisor's
+    write_identity "$enter_pid" "$enter_dir/pid"
     unset LC_ALL # this script's own
     RELIGHT_LAUNCH=$enter_dir
     RELIGHT_SERVICE_DIR=$service_dir
     export RELIGHT_LAUNCH RELIGHT_SERVICE_DIR
-    exec sh "$service_dir/releases/$enter_release/launch.sh" \
+    # shellcheck disable=SC2086  # a command and its option, split on purpose
+    exec $enter_with sh "$service_dir/releases/$enter_release/launch.sh" \
         </dev/null >>"$enter_dir/server.log" 2>&1 8>&- 9>&-
 }
 

@@ -75,14 +75,6 @@ read_free() {
     [ $# -lt 2 ] || free_kb=$(($1 * $2 / 1024))
 }
 
-# port_state PORT: who of others holds it.
-port_state() {
-    read_last
-    find_own "$last_read"
-    find_port "$1"
-    print_port
-}
-
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
     while [ -n "$foreign" ]; do

@@ -8,7 +8,6 @@ case $command in
     free-port) free_port "${1:-30000}" ;;
     supervise) cmd_supervise "$1" ;;
     keep) cmd_keep "$1" ;;
-    enter) cmd_enter "$1" ;;
     hold) cmd_hold "$1" "$2" ;;
     guard) cmd_guard ;;
     boot) launcher_boot ;;
@@ -37,7 +36,10 @@ case $command in
                 do_stop "$1"
                 leave_mutex
                 printf '%s\n' "$how"
-                [ -z "${3:-}" ] || port_state "$3"
+                if [ -n "${3:-}" ]; then
+                    find_port "$3" # nothing is left of the launch: whoever it is, is another
+                    print_port
+                fi
                 ;;
             quit)
                 put stopped yes

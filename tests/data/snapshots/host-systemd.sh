@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh a6b31851c230a115: what relight does to one service here; shipped by it.
-script_hash=a6b31851c230a115
+# host.sh 1961fcac9eeae9b1: what relight does to one service here; shipped by it.
+script_hash=1961fcac9eeae9b1
 launcher_name=systemd
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -524,11 +524,9 @@ cmd_supervise() {
     setsid sh "$0" keep "$1" </dev/null >/dev/null 2>&1 8>&- 9>&- &
     supervise_keeper=$!
     # A shell's background job ignores SIGINT, and so would the engine: give it every default back.
-    if env --default-signal true 2>/dev/null; then
-        env --default-signal sh "$0" enter "$1" &
-    else
-        sh "$0" enter "$1" &
-    fi
+    enter_with=
+    ! env --default-signal true 2>/dev/null || enter_with='env --default-signal'
+    enter "$1" &
     supervise_engine=$!
     # shellcheck disable=SC2064  # this engine, now
     trap "kill -s TERM $supervise_engine 2>/dev/null" TERM
@@ -543,16 +541,19 @@ cmd_supervise() {
     put "$supervise_dir/exit" "$supervise_status $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
 
-# enter LAUNCH: become the engine; its descriptors are the log and nothing else of ours.
-cmd_enter() {
+# enter LAUNCH: in a process of its own: become the engine; its descriptors are the log and nothing else
+# of ours.
+enter() {
     enter_dir=$service_dir/launches/$1
     read -r enter_release <"$enter_dir/release" || exit 71
-    write_identity "$$" "$enter_dir/pid"
+    read -r enter_pid _ </proc/self/stat # $$ is still the supervisor's
+    write_identity "$enter_pid" "$enter_dir/pid"
     unset LC_ALL # this script's own
     RELIGHT_LAUNCH=$enter_dir
     RELIGHT_SERVICE_DIR=$service_dir
     export RELIGHT_LAUNCH RELIGHT_SERVICE_DIR
-    exec sh "$service_dir/releases/$enter_release/launch.sh" \
+    # shellcheck disable=SC2086  # a command and its option, split on purpose
+    exec $enter_with sh "$service_dir/releases/$enter_release/launch.sh" \
         </dev/null >>"$enter_dir/server.log" 2>&1 8>&- 9>&-
 }
 
@@ -1294,14 +1295,6 @@ read_free() {
     [ $# -lt 2 ] || free_kb=$(($1 * $2 / 1024))
 }
 
-# port_state PORT: who of others holds it.
-port_state() {
-    read_last
-    find_own "$last_read"
-    find_port "$1"
-    print_port
-}
-
 print_port() {
     printf 'port_pids=%s\n' "$port_pids"
     while [ -n "$foreign" ]; do
@@ -1558,7 +1551,6 @@ case $command in
     free-port) free_port "${1:-30000}" ;;
     supervise) cmd_supervise "$1" ;;
     keep) cmd_keep "$1" ;;
-    enter) cmd_enter "$1" ;;
     hold) cmd_hold "$1" "$2" ;;
     guard) cmd_guard ;;
     boot) launcher_boot ;;
@@ -1587,7 +1579,10 @@ case $command in
                 do_stop "$1"
                 leave_mutex
                 printf '%s\n' "$how"
-                [ -z "${3:-}" ] || port_state "$3"
+                if [ -n "${3:-}" ]; then
+                    find_port "$3" # nothing is left of the launch: whoever it is, is another
+                    print_port
+                fi
                 ;;
             quit)
                 put stopped yes

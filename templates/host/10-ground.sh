@@ -30,7 +30,8 @@ clock() {
 # milliseconds to $waited.
 pause() {
     case $1 in
-        [0-4]) set -- 10 0.01 ;;
+        [01]) set -- 5 0.005 ;;
+        [2-4]) set -- 10 0.01 ;;
         [5-9]) set -- 20 0.02 ;;
         1?) set -- 50 0.05 ;;
         *) set -- 200 0.2 ;;

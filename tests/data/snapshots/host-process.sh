@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh 34d79836c05611d9: what relight does to one service here; shipped by it.
-script_hash=34d79836c05611d9
+# host.sh 1460b9f9f28faadf: what relight does to one service here; shipped by it.
+script_hash=1460b9f9f28faadf
 launcher_name=process
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -34,7 +34,8 @@ clock() {
 # milliseconds to $waited.
 pause() {
     case $1 in
-        [0-4]) set -- 10 0.01 ;;
+        [01]) set -- 5 0.005 ;;
+        [2-4]) set -- 10 0.01 ;;
         [5-9]) set -- 20 0.02 ;;
         1?) set -- 50 0.05 ;;
         *) set -- 200 0.2 ;;

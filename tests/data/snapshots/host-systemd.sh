@@ -1,6 +1,6 @@
 #!/bin/sh
-# host.sh 1961fcac9eeae9b1: what relight does to one service here; shipped by it.
-script_hash=1961fcac9eeae9b1
+# host.sh 1f66e1b6d7234034: what relight does to one service here; shipped by it.
+script_hash=1f66e1b6d7234034
 launcher_name=systemd
 # Ground of the host script: where it stands, what time it is, who is who, and how files are written.
 set -u
@@ -34,7 +34,8 @@ clock() {
 # milliseconds to $waited.
 pause() {
     case $1 in
-        [0-4]) set -- 10 0.01 ;;
+        [01]) set -- 5 0.005 ;;
+        [2-4]) set -- 10 0.01 ;;
         [5-9]) set -- 20 0.02 ;;
         1?) set -- 50 0.05 ;;
         *) set -- 200 0.2 ;;

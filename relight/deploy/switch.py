@@ -154,8 +154,9 @@ class Switch:
             good = self.observed.known_good
             record_proved(target, self.fence, proved, before, self.facts, good)
 
-    def _ask(self, http: httpx.Client) -> None:
+    def _ask(self, http: httpx.Client) -> bool:
         self.info = server_info(self.target, http)
+        return bool(self.info)
 
     def _tell_given(self, given: tuple[Given, ...], *, silent: bool) -> None:
         """Say once of everything that is given up; what preflight left out was said there."""

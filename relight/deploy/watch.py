@@ -13,6 +13,7 @@ from relight.core.engine import LogReader
 from relight.core.events import LaunchProgress
 from relight.core.failure import Diagnosis, FailureClass
 from relight.core.observed import Pulse
+from relight.core.placement import misplaced, with_holder
 from relight.core.preset import Canary, Readiness
 from relight.core.release import Release
 from relight.core.startup import Ending, LogEvent, Progress, ReadyLine, StageReached
@@ -45,8 +46,11 @@ class Watch:
     past: tuple[Start, ...] = ()
     ready: Callable[[], None] = lambda: None
     """Called at the ready line: what may begin while the server is asked for its proof."""
-    beside: Callable[[httpx.Client], None] = lambda _http: None
-    """Called in a thread while the server is asked for its proof, with the same client."""
+    beside: Callable[[httpx.Client], bool] = lambda _http: True
+    """Called in a thread beside the proof, with its client; once more afterwards when False.
+
+    A server that compiles at its first request answers nothing else for a minute (H200, 0.5.12).
+    """
     reader: LogReader = field(init=False)
     pace: Pace = field(init=False)
     read_bytes: int = 0
@@ -73,21 +77,21 @@ class Watch:
                 return failed
             self.ready()
             proof = Proof(http, self.target, self.release, self.answers, self._announced())
-            wrong = self._misplaced(self._pulse()) or self._asked(proof, http)
+            wrong = misplaced(self._pulse(), self.release.port) or self._asked(proof, http)
             if wrong is None and self.readiness.settle:
                 wrong = self._settle() or proof.again()
             wrong = wrong or self._confessed()
         looked = time.monotonic() - self._pulsed
         if wrong is None and (self.readiness.settle or looked >= _PULSE_EVERY):
-            wrong = self._misplaced(self._pulse())
+            wrong = misplaced(self._pulse(), self.release.port)
         return Ready() if wrong is None else Failed(diagnosis=self._named(wrong))
 
     def _asked(self, proof: Proof, http: httpx.Client) -> Diagnosis | None:
         with ThreadPoolExecutor(1) as pool:
             beside = pool.submit(self.beside, http)
             wrong = proof.usable()
-        if wrong is None:
-            beside.result()
+        if wrong is None and not beside.result():
+            self.beside(http)
         return wrong
 
     def _until_ready_line(self) -> Failed | None:
@@ -132,7 +136,7 @@ class Watch:
             told = self.reader.reading(Ending(state="running")).diagnosis
             if told is not None and told.failure is FailureClass.PORT_IN_USE:
                 # SGLang waits for ever for a port that it lost.
-                return Failed(diagnosis=self._with_holder(told, pulse))
+                return Failed(diagnosis=with_holder(told, pulse, self.release.port))
             if now - self._began > self.readiness.within:
                 return Failed(diagnosis=self._diagnosis(pulse, "hung", late=True))
             if now - self._worked > self.readiness.stall:
@@ -178,30 +182,6 @@ class Watch:
             stream.close()
         return None
 
-    def _misplaced(self, pulse: Pulse) -> Diagnosis | None:
-        if pulse.foreign:
-            return Diagnosis(failure=FailureClass.PORT_IN_USE, summary=self._held(pulse))
-        if pulse.state != "running":
-            return Diagnosis(
-                failure=FailureClass.RUNTIME_CRASH,
-                summary=f"its process is gone (exit status {pulse.exit}) after the ready line",
-            )
-        if not pulse.owns_port:
-            return Diagnosis(
-                failure=FailureClass.PORT_IN_USE,
-                summary=f"it says that it is ready, but port {self.release.port} is not its own",
-            )
-        return None
-
-    def _with_holder(self, told: Diagnosis, pulse: Pulse) -> Diagnosis:
-        """Name who has the port: the engine only knows that somebody does."""
-        if told.failure is not FailureClass.PORT_IN_USE or not pulse.foreign:
-            return told
-        return told.model_copy(update={"summary": self._held(pulse)})
-
-    def _held(self, pulse: Pulse) -> str:
-        return f"port {self.release.port} is held by another process: {pulse.foreign[0]}"
-
     def _announced(self) -> tuple[int, ...]:
         """Return the sizes in tokens that the engine's log tells: context and cache."""
         facts = self.reader.reading(Ending(state="running")).facts
@@ -241,7 +221,7 @@ class Watch:
         if told is None or told.failure is FailureClass.UNKNOWN:
             return wrong
         says_more = wrong.failure in (FailureClass.RUNTIME_CRASH, told.failure)
-        return self._with_holder(told, pulse) if says_more else wrong
+        return with_holder(told, pulse, self.release.port) if says_more else wrong
 
     def _diagnosis(self, pulse: Pulse, state: str, *, late: bool = False) -> Diagnosis:
         ending = Ending(
@@ -253,7 +233,7 @@ class Watch:
         # Too slow is not the same as still: the log cannot tell, the clock can.
         slow = late and told is not None and told.failure is FailureClass.STARTUP_STALL
         if told is not None and not slow:
-            return self._with_holder(told, pulse)
+            return with_holder(told, pulse, self.release.port)
         if state == "hung":
             limit = self.readiness.within if late else self.readiness.stall
             what = f"not ready within {limit:.0f} s" if late else f"silent for {limit:.0f} s"

@@ -12,7 +12,10 @@ from relight.deploy.build_checks import FLAGS_WITHIN, build_said, build_step
 from relight.deploy.remembered import memory_said, memory_step
 from relight.deploy.target import Target
 from relight.deploy.way_back import way_back
+from relight.errors import HostError
 from relight.store.steps import in_one
+
+_ALWAYS = 2  # the steps that every deploy asks: the memory, and the way back
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,20 @@ class Learnt:
 def read_learnt(
     target: Target, wanted: Wanted, observed: Observed, *, flags: bool, write: bool
 ) -> Learnt:
-    """Return it; with `flags` the build's flags too, and with `write` they are kept on the host."""
+    """Return it; with `flags` the build's flags too, and with `write` they are kept on the host.
+
+    Raises HostError when the host cannot even say what it remembers.
+    """
     back = way_back(target, observed)
     steps, data = [memory_step(target, wanted), back.step()], b""
     if flags:
         steps.append(build_step(target, wanted, write=write))
         data = target.engine.flags_script().encode()
-    memory, lacking, *build = in_one(target.connection, steps, data=data, timeout=FLAGS_WITHIN)
+    found = in_one(target.connection, steps, data=data, timeout=FLAGS_WITHIN)
+    if len(found) < _ALWAYS:
+        why = found[-1].err.strip()[-300:]
+        raise HostError(target.host, f"cannot say what it remembers of this build: {why}")
+    memory, lacking, *build = found
     return Learnt(
         memory_said(target, wanted, memory.out),
         build_said(target, build[0]) if build else None,

@@ -15,6 +15,12 @@ def promoted_by(ledger: Ledger, fence: int) -> str | None:
     return next((one.text("release") for one in reversed(own) if one.event == "started"), None)
 
 
+def let_go_by(ledger: Ledger, fence: int) -> bool:
+    """Return whether a deploy gave its lock back itself, as the last that it did."""
+    own = [one for one in ledger.entries if one.fence == fence]
+    return bool(own) and own[-1].event == "unlocked"
+
+
 def taken_over(ledger: Ledger, fence: int) -> str:
     """Return what became of a service whose lock was lost, from what the ledger says since."""
     since = [one for one in ledger.entries if one.fence > fence]

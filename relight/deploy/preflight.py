@@ -61,15 +61,15 @@ def preflight(
         *version_faults(wanted, seen.facts),
     ]
     refused: dict[str, str] = {}
-    asks = engine_checks and seen.facts.engine_version is not None
     learnt = Learnt()
     if not faults:
+        asks = engine_checks and seen.facts.engine_version is not None
         learnt = read_learnt(target, wanted, seen.observed, flags=asks, write=write)
         say_broken(target, learnt.no_way_back)
-    if asks and not faults:
-        build = check_build(target, wanted, learnt.build, write=write)
-        faults += build.faults
-        refused = build.refused
+        if asks:
+            build = check_build(target, wanted, learnt.build, write=write)
+            faults += build.faults
+            refused = build.refused
     for layer, reason in refused.items():
         target.say(f"layer {layer} would not start and is left out: {reason}", "warning")
     weights_mib = 0.0 if faults else say_fit(target, seen, wanted)

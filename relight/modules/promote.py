@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relight.core.lost_lock import let_go_by
 from relight.core.model import Frozen
 from relight.core.outcome import Outcome
 from relight.deploy.target import target_of
@@ -43,12 +44,15 @@ def run(args: Args, scope: Scope) -> Outcome:
         try:
             store.confirm(args.fence, args.release, _KEEP, let_go=args.let_go)
         except StaleFence as stale:
-            # A power cut takes the lock, and not what was promoted before it.
-            if store.status().known_good != args.release:
+            # A power cut takes the lock, and not what was promoted before it. An answer that was
+            # lost on its way leaves all of it done, and the step is refused when it is repeated.
+            observed = store.status()
+            if observed.known_good != args.release:
                 raise
-            return Outcome(
-                changed=True, msg=f"{args.release} is the known-good; since then, {stale}"
-            )
+            if not (args.let_go and let_go_by(observed.ledger, args.fence)):
+                return Outcome(
+                    changed=True, msg=f"{args.release} is the known-good; since then, {stale}"
+                )
     finally:
         connection.close()
     told = f"{args.release} is the known-good{', unlocked' if args.let_go else ''}"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from relight.core.lost_lock import let_go_by
+from relight.store.service import StaleFence
 from tests.deploy.conftest import Rig
 
 DARK = "a launch that fails will leave this service dark"
@@ -44,3 +48,20 @@ def test_promotion_gives_the_lock_back(rig: Rig) -> None:
     assert [one.event for one in seen.ledger.entries][-2:] == ["promoted", "unlocked"]
     assert [one.event for one in seen.ledger.entries].count("unlocked") == 1
     assert not seen.locked
+
+
+def test_promotion_whose_answer_was_lost_is_found_done(rig: Rig) -> None:
+    """The step is refused when it is repeated, and the ledger says that this deploy unlocked."""
+    assert rig.deploy("--no-benchmark").code == 0
+    target = rig.target()
+    try:
+        before = target.store.status()
+        assert before.known_good is not None
+        fence = before.ledger.entries[-1].fence
+        with pytest.raises(StaleFence):
+            target.store.confirm(fence, before.known_good, 10, let_go=True)
+        after = target.store.status()
+        assert after.known_good == before.known_good
+        assert let_go_by(after.ledger, fence)
+    finally:
+        target.connection.close()
